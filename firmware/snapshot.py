@@ -1,0 +1,68 @@
+"""What the table hands to the lights: an immutable picture of everything that may shine, with its times.
+
+Every time is in microseconds of the board's clock, so that `lights` is pure in time: the same snapshot at the same
+`t_us` gives the same frame. A snapshot changes when something happens, never because time passes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Side = Literal["a", "b"]
+Phase = Literal["attract", "lobby", "play", "paused", "menu", "result", "safe"]
+
+# WCAG 2.3.1 allows three flashes in any second; rises of one cell at least this far apart keep to it with margin.
+RISE_GAP_US = 340_000
+
+
+class Touch(NamedTuple):
+    """The answer of a cell to a finger, from the first contact on (a preview).
+
+    `rise_us`: when its light rises. `full_us`: when a hold is complete, so the light fills until then; None where
+    nothing is to be held. `until_us`: when the light goes out; None while the finger is down. `plays`: the touch
+    may become an action (the mover's colour); otherwise it is answered in white.
+    """
+
+    cell: int
+    rise_us: int
+    full_us: int | None
+    until_us: int | None
+    plays: bool
+
+
+class Pattern(NamedTuple):
+    """A pattern on one cell that starts at `start_us` and runs once: `refused` (1 s) or `hold` (0.7 s)."""
+
+    cell: int
+    kind: Literal["refused", "hold"]
+    start_us: int
+
+
+class Snapshot(NamedTuple):
+    """Everything that may shine.
+
+    `cells`: 49 characters in cell order a1 b1 .. g7, as in the position text. `phase_us`: when the phase began.
+    `mover`: whose turn it is. `last_cell`, `last_us`: the last action, for its bloom. `low_us`, `urgent_us`: from
+    when on the mover is short of time, and very short. `starter`: who starts, once it is decided; `lot_us`: when
+    the lot's light began (None before it, and in a rematch, which has no lot). `winner`: the side that won, None
+    for a draw and before the end. `line`: the cells of all completed lines. `ghosts`, `ghosts_us`: ambiguous cells
+    and since when. `fault_us`: since when a part has failed.
+    """
+
+    phase: Phase = "attract"
+    phase_us: int = 0
+    cells: str = "." * 49
+    mover: Side | None = None
+    last_cell: int | None = None
+    last_us: int = 0
+    touches: tuple[Touch, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    low_us: int | None = None
+    urgent_us: int | None = None
+    starter: Side | None = None
+    lot_us: int | None = None
+    winner: Side | None = None
+    line: tuple[int, ...] = ()
+    ghosts: int = 0
+    ghosts_us: int = 0
+    fault_us: int | None = None

@@ -1,0 +1,115 @@
+"""The ports: what each side of the hardware seam promises the other.
+
+`Lines` is electrical: one row selected, all columns read back. `Leds` is a data line: one whole frame in chain
+order. `Board` is what the app opens, and is all that the firmware knows of hardware. Times are integers in
+microseconds of one monotonic clock and are handed in by the caller; no implementation reads a clock to decide.
+Cells are numbered row-major from a1: `cell = row * columns + column`. A mask is an integer with bit `cell` set.
+
+Threads: `Board.scan` is called by one thread only, `Board.show` by one thread only; the two may differ.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+
+class Edge(NamedTuple):
+    """A finger came down on a cell, or left it.
+
+    `t_us` is the edge's own time: for a press the scan that first saw the contact closed, for a release the scan
+    that first saw it open for good. It is never the time of handling.
+    """
+
+    t_us: int
+    cell: int
+    down: bool
+
+
+class Scan(NamedTuple):
+    """What one pass over the matrix has found.
+
+    `t_us`: when the scan began. `edges`: in the order of their own times. `ghosts`: mask of cells whose reading is
+    ambiguous now (a rectangle on a matrix without diodes). `known_us`: every edge whose own time is at or before it
+    has been reported, in this scan or earlier. `period_us`: how long after `t_us` the next scan should begin.
+    """
+
+    t_us: int
+    edges: tuple[Edge, ...]
+    ghosts: int
+    known_us: int
+    period_us: int
+
+
+class Part(NamedTuple):
+    """The health of one part of the board: whether it works, and one sentence for people."""
+
+    ok: bool
+    text: str
+
+
+class Lines(Protocol):
+    """The rows and columns of a key matrix. Commanded, not electrical: active level already normalised."""
+
+    def select(self, row: int | None) -> None:
+        """Drive one row (the others high-Z), or none; returns once the columns have settled. Raises PartError."""
+
+    def read(self) -> int:
+        """All columns of the selected row at once, bit `column` set where a contact is closed. Raises PartError."""
+
+    def close(self) -> None:
+        """Leave every row high-Z. May be called twice."""
+
+
+class Leds(Protocol):
+    """A chain of LEDs."""
+
+    def write(self, frame: bytes) -> None:
+        """Send one whole frame, three bytes an LED, chain order and colour order already applied. Raises PartError.
+
+        May block for the time on the wire (1.8 ms for 49 LEDs); never longer.
+        """
+
+    def close(self) -> None:
+        """Leave the chain dark. May be called twice."""
+
+
+class Clock(Protocol):
+    """Monotonic time. Wall time is only ever written to records."""
+
+    def now_us(self) -> int:
+        """Microseconds since an arbitrary start; never goes back."""
+
+
+class Capabilities(NamedTuple):
+    """What a board is, for those above: its geometry and its name."""
+
+    name: str
+    rows: int
+    columns: int
+
+
+class Board(Protocol):
+    """A board: edges in, frames out."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Geometry and name; constant while the board is open."""
+
+    def scan(self, t_us: int) -> Scan:
+        """One pass over the contacts at `t_us`. Never raises: a matrix that fails shows in `health`."""
+
+    def show(self, frame: bytes, t_us: int) -> None:
+        """Put a frame (rows x columns x 3 bytes, sRGB as the eye should see it, cell order) on the LEDs.
+
+        Gamma, brightness and the current limit are applied here and cannot be bypassed. Never raises: LEDs that
+        fail show in `health`.
+        """
+
+    def wire(self) -> bytes:
+        """What the LEDs got last: rows x columns x 3 bytes RGB in cell order, linear wire values, limiter applied."""
+
+    def health(self) -> dict[str, Part]:
+        """The state of each part by name (`leds`, `matrix`, ...)."""
+
+    def close(self) -> None:
+        """Leave the LEDs dark and the lines at rest. May be called twice."""
