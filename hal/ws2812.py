@@ -1,0 +1,100 @@
+"""Wire: the bytes of an LED chain become the high and low times a WS2812 reads, sent as the bits of an SPI bus.
+
+Three SPI bits, a symbol, carry one bit of colour: 100 is a 0, 110 is a 1. At 2.4 MHz that is 417 ns or 833 ns high
+in 1.25 us. Pure: no bus is opened here; whoever owns one hands in a function that sends bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hal.errors import PartError
+
+SPI_HZ = 2_400_000
+# Low for this long shows the frame. 50 us in old data sheets, 280 us in parts of the same name since (case A33).
+LATCH_US = 300
+# A frame starts with this many bytes a bus may spoil (an idle line that was high, a phantom start bit), followed by
+# one latch time of silence in which the chain forgets what it made of them (cases A19, A20).
+GLITCH_BYTES = 4
+
+# WS2812B data sheet, +-150 ns each; the bit as a whole as measured (1.25 us +-150 ns at 800 kHz).
+_WINDOWS_NS = (
+    ("the high time of a 0", 1, 250, 550),
+    ("the low time of a 0", 2, 700, 1000),
+    ("the high time of a 1", 2, 650, 950),
+    ("the low time of a 1", 1, 300, 600),
+    ("the time of a bit", 3, 1100, 1400),
+)
+
+
+def problem(spi_hz: int) -> str | None:
+    """Why a WS2812 would misread this SPI clock, in one sentence; None if it reads it (case A24)."""
+    for name, symbols, low_ns, high_ns in _WINDOWS_NS:
+        time_ns = symbols * 1_000_000_000 // spi_hz
+        if not low_ns <= time_ns <= high_ns:
+            return f"{name} would last {time_ns} ns and a WS2812 wants {low_ns} to {high_ns} ns"
+    return None
+
+
+def latch_bytes(spi_hz: int) -> int:
+    """SPI bytes that take at least LATCH_US."""
+    return -(-LATCH_US * spi_hz // 8_000_000)
+
+
+def wire_us(count: int, spi_hz: int = SPI_HZ) -> int:
+    """How long one frame of `count` LEDs keeps the wire, silence before and after it included; rounded up."""
+    sent = GLITCH_BYTES + 2 * latch_bytes(spi_hz) + 9 * count
+    return -(-sent * 8_000_000 // spi_hz)
+
+
+def _symbols(value: int) -> bytes:
+    """The three SPI bytes of one byte of colour, most significant bit first."""
+    return int("".join("110" if bit == "1" else "100" for bit in f"{value:08b}"), 2).to_bytes(3, "big")
+
+
+# Three tables for `bytes.translate`: the first, second and third SPI byte of every byte of colour.
+_FIRST, _SECOND, _THIRD = (bytes(column) for column in zip(*map(_symbols, range(256)), strict=True))
+
+
+def encode(chain: bytes, spi_hz: int = SPI_HZ) -> bytes:
+    """One frame as SPI bytes: silence, three symbols' bytes a byte in chain order, silence long enough to show it."""
+    latch = latch_bytes(spi_hz)
+    start = GLITCH_BYTES + latch
+    end = start + 3 * len(chain)
+    wire = bytearray(end + latch)
+    wire[start:end:3] = chain.translate(_FIRST)
+    wire[start + 1 : end : 3] = chain.translate(_SECOND)
+    wire[start + 2 : end : 3] = chain.translate(_THIRD)
+    return bytes(wire)
+
+
+class Ws2812Leds:
+    """A chain of `count` WS2812 on any SPI-like `transfer`: implements `Leds`, one transfer a frame.
+
+    `transfer` sends bytes, returns when they are on the wire and raises OSError when it cannot. Raises ValueError
+    for a clock that a WS2812 would misread.
+    """
+
+    def __init__(self, transfer: Callable[[bytes], None], count: int, spi_hz: int = SPI_HZ) -> None:
+        reason = problem(spi_hz)
+        if reason is not None:
+            raise ValueError(f"spi_hz = {spi_hz}: {reason}")
+        self._transfer, self._count, self._spi_hz = transfer, count, spi_hz
+        self._open = True
+
+    def write(self, frame: bytes) -> None:
+        """Send one whole frame, three bytes an LED in chain and colour order. Raises PartError when the bus fails."""
+        if len(frame) != 3 * self._count:
+            raise ValueError(f"a frame of {len(frame)} bytes for {self._count} LEDs: each takes 3")
+        try:
+            self._transfer(encode(frame, self._spi_hz))
+        except PartError:
+            raise
+        except OSError as fault:
+            raise PartError(f"the LED chain does not take a frame: {fault}") from fault
+
+    def close(self) -> None:
+        """Leave the chain dark. A second call does nothing. Raises PartError when the bus fails."""
+        if self._open:
+            self._open = False
+            self.write(bytes(3 * self._count))
