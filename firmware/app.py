@@ -1,0 +1,228 @@
+"""The shells: a scan thread, an LED thread and the loop around the steps of `Engine`. Nothing is decided here.
+
+Electricity is read by one thread, paced by absolute deadlines; LEDs are written by one thread, latest picture wins;
+all meaning happens in the loop's thread. Between the scan thread and the loop lies a bounded queue that loses
+nothing: were it ever full, the loss is counted and shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable
+
+from firmware.engine import Engine
+from hal.ports import Board, Clock, Scan
+
+log = logging.getLogger("morbak")
+
+# 1024 scans with edges: more than four seconds of seven fingers drumming while the loop stands still.
+QUEUE_SCANS = 1024
+# Health is asked for this often; a part that fails shows within a second.
+CHECK_S = 0.5
+# A thread that computes gives way after 1 ms: the scan's p99 lateness under load falls from 4.5 to 1.5 ms.
+SWITCH_S = 0.001
+# A scan this late is not caught up: the next is due one period from now.
+CATCH_UP_US = 10_000
+
+
+class RealClock:
+    """Monotonic microseconds of the machine."""
+
+    def now_us(self) -> int:
+        """Microseconds since an arbitrary start; never goes back."""
+        return time.monotonic_ns() // 1000
+
+
+class _Thread(ABC):
+    """A thread whose failure ends the app instead of vanishing."""
+
+    def __init__(self, name: str, failed: Callable[[BaseException], None]) -> None:
+        self._stop = threading.Event()
+        self._failed = failed
+        self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self.wake()
+        self._thread.join(timeout=2)
+
+    def wake(self) -> None:
+        """Cut short whatever the thread waits for."""
+
+    @abstractmethod
+    def run(self) -> None:
+        """What the thread does until `_stop` is set."""
+
+    def _guarded(self) -> None:
+        try:
+            self.run()
+        except BaseException as error:  # noqa: BLE001 - handed to the app, which ends with it
+            self._failed(error)
+
+
+class ScanThread(_Thread):
+    """Scans at the board's own pace and queues what the loop must know."""
+
+    def __init__(self, board: Board, engine: Engine, clock: Clock, heard: Callable[[], None],
+                 failed: Callable[[BaseException], None]) -> None:
+        super().__init__("scan", failed)
+        self._board, self._engine, self._clock, self._heard = board, engine, clock, heard
+        self._queue: deque[Scan] = deque()
+        self._ghosts = 0
+
+    def run(self) -> None:
+        due_us = self._clock.now_us()
+        while not self._stop.is_set():
+            now_us = self._clock.now_us()
+            if now_us < due_us:
+                time.sleep((due_us - now_us) / 1e6)
+                now_us = self._clock.now_us()
+            self._engine.meter.late.add(now_us - due_us)
+            scan = self._board.scan(now_us)
+            self._queue_up(scan)
+            due_us += scan.period_us
+            if due_us < now_us - CATCH_UP_US:
+                due_us = now_us + scan.period_us
+
+    def take(self) -> list[Scan]:
+        """Every scan queued since the last call, oldest first."""
+        scans: list[Scan] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                scans.append(self._queue.popleft())
+        return scans
+
+    def _queue_up(self, scan: Scan) -> None:
+        due_us = self._engine.due_us
+        waited_for = due_us is not None and due_us <= scan.known_us
+        if not scan.edges and scan.ghosts == self._ghosts and not waited_for:
+            return
+        if len(self._queue) >= QUEUE_SCANS:
+            self._engine.lost_edges += len(scan.edges)
+            return
+        self._ghosts = scan.ghosts
+        self._queue.append(scan)
+        self._heard()
+
+
+class LedThread(_Thread):
+    """Owns the LEDs: draws the latest picture when it is due, and leaves them dark."""
+
+    def __init__(self, board: Board, engine: Engine, clock: Clock, shown: Callable[[bytes], None],
+                 failed: Callable[[BaseException], None]) -> None:
+        super().__init__("leds", failed)
+        self._board, self._engine, self._clock, self._shown = board, engine, clock, shown
+        self._changed = threading.Event()
+
+    def wake(self) -> None:
+        self._changed.set()
+
+    def run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                self._changed.clear()
+                now_us = self._clock.now_us()
+                wait_us = self._engine.frame_due_us - now_us
+                if wait_us > 0:
+                    self._changed.wait(wait_us / 1e6)
+                elif self._engine.light(now_us):
+                    self._engine.latched(self._clock.now_us())
+                    self._shown(self._board.wire())
+        finally:
+            self._board.close()
+
+
+class App:
+    """A board that plays: threads, loop and engine from start to a dark end."""
+
+    def __init__(self, engine: Engine, clock: Clock) -> None:
+        self.engine, self.clock = engine, clock
+        self.changed: list[Callable[[], None]] = []  # called in the loop after something happened
+        self.shown: list[Callable[[bytes], None]] = []  # called in the loop with the wire values of a new frame
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._done: asyncio.Future[None] | None = None
+        self._scheduled = False
+        self._wire: bytes | None = None
+        self._scan = ScanThread(engine.board, engine, clock, self._hear_soon, self._fail_soon)
+        self._leds = LedThread(engine.board, engine, clock, self._show_soon, self._fail_soon)
+
+    async def run(self) -> None:
+        """Play until `stop` or until a thread fails, whose error is raised; the LEDs are dark afterwards."""
+        sys.setswitchinterval(SWITCH_S)
+        self._loop = asyncio.get_running_loop()
+        self._done = self._loop.create_future()
+        self.engine.check(self.clock.now_us())
+        checks = asyncio.create_task(self._check())
+        self._scan.start()
+        self._leds.start()
+        try:
+            await self._done
+        finally:
+            checks.cancel()
+            await asyncio.to_thread(self._scan.stop)
+            await asyncio.to_thread(self._leds.stop)
+
+    def stop(self) -> None:
+        """End `run`; may be called twice, from the loop's thread."""
+        if self._done is not None and not self._done.done():
+            self._done.set_result(None)
+
+    async def _check(self) -> None:
+        while True:
+            self.engine.check(self.clock.now_us())
+            self._tell()
+            await asyncio.sleep(CHECK_S)
+
+    # -- called by the threads -----------------------------------------------------------------------------------
+
+    def _hear_soon(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._soon(self._hear)
+
+    def _show_soon(self, wire: bytes) -> None:
+        if self.shown and wire != self._wire:
+            self._wire = wire
+            self._soon(self._show, wire)
+
+    def _fail_soon(self, error: BaseException) -> None:
+        log.critical("a thread failed: %s", error, exc_info=error)
+        self._soon(self._fail, error)
+
+    def _soon(self, call: Callable[..., None], *args: object) -> None:
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to tell
+            self._loop.call_soon_threadsafe(call, *args)
+
+    # -- in the loop -----------------------------------------------------------------------------------------------
+
+    def _hear(self) -> None:
+        self._scheduled = False
+        changed = False
+        for scan in self._scan.take():
+            changed |= self.engine.hear(scan, self.clock.now_us())
+        if changed:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._leds.wake()
+        for call in self.changed:
+            call()
+
+    def _show(self, wire: bytes) -> None:
+        for call in self.shown:
+            call(wire)
+
+    def _fail(self, error: BaseException) -> None:
+        if self._done is not None and not self._done.done():
+            self._done.set_exception(error)

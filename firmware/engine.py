@@ -1,0 +1,124 @@
+"""The firmware without threads: scans in, frames out, the same steps in real and in virtual time.
+
+`hear` and `check` belong to one thread (the loop), `light` and `latched` to another (the LEDs); between them lies
+one latest-only slot. Whoever calls them hands in the time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from firmware import state
+from firmware.frames import Frames
+from firmware.games import morbak
+from firmware.latency import LatencyMeter
+from firmware.lights import Lights
+from firmware.snapshot import Snapshot
+from firmware.table import Table
+from hal.ports import Board, Part, Scan
+
+
+class Picture(NamedTuple):
+    """What the LEDs should show from now on, and the press it answers: its own time, and when it was heard."""
+
+    snapshot: Snapshot
+    edge_us: int
+    heard_us: int
+
+
+class Engine:
+    """Table, lights and board put together."""
+
+    def __init__(self, table: Table, board: Board, lights: Lights) -> None:
+        self.table, self.board = table, board
+        self.meter = LatencyMeter()
+        self.lost_edges = 0
+        self.seq = 0
+        self.due_us = table.due_us  # when the table must judge next; read by the scan thread
+        self._frames = Frames(lights)
+        self._picture = Picture(table.snapshot, 0, 0)
+        self._measured_us = 0  # own time of the last press whose light was measured
+        self._answered: Picture | None = None  # drawn, not latched yet
+        self._drawn_us = 0
+        self._parts: dict[str, Part] = {}
+        self._fault_us: int | None = None
+        self._said: state.Document = {}
+
+    # -- the loop's side ---------------------------------------------------------------------------------------------
+
+    def hear(self, scan: Scan, t_us: int) -> bool:
+        """Feed one scan to the table at `t_us`; True if anything that shines or is told may have changed."""
+        before = self.table.snapshot
+        self.table.feed(scan)
+        self.table.advance(scan.known_us)
+        self.due_us = self.table.due_us
+        if self.table.snapshot is before:
+            return False
+        presses = [edge.t_us for edge in scan.edges if edge.down and self.table.previews.answers(edge.cell)]
+        self._publish(max(presses, default=None), t_us)
+        return True
+
+    def check(self, t_us: int) -> None:
+        """Ask every part for its health; a failed part shows in a corner of the board."""
+        self._parts = self.board.health() | self._own_parts()
+        failed = not all(part.ok for part in self._parts.values())
+        if failed != (self._fault_us is not None):
+            self._fault_us = t_us if failed else None
+            self._publish(None, t_us)
+
+    def document(self, t_us: int) -> state.Document:
+        """The state as `GET /api/v1/state` tells it; `seq` rises by one at every change, clocks alone excepted."""
+        document = state.document(self.table, t_us, self._parts)
+        lasting = {key: value for key, value in document.items() if key not in ("clocks_ms", "move_left_ms")}
+        if lasting != self._said:
+            self._said = lasting
+            self.seq += 1
+        return {"seq": self.seq, **document}
+
+    def clocks(self, t_us: int) -> state.Document:
+        """The clocks alone, for the message once a second."""
+        return state.clocks(self.table, t_us)
+
+    # -- the LEDs' side ----------------------------------------------------------------------------------------------
+
+    @property
+    def frame_due_us(self) -> int:
+        """When the next frame is to be drawn; a time that has passed = now."""
+        return self._frames.due_us(self._picture.snapshot)
+
+    def light(self, t_us: int) -> bool:
+        """Draw what is due at `t_us` and put it on the board; True if a frame was sent."""
+        picture = self._picture
+        frame = self._frames.step(picture.snapshot, t_us)
+        if frame is None:
+            return False
+        self._drawn_us, self._answered = t_us, picture
+        self.board.show(frame, t_us)
+        return True
+
+    def latched(self, t_us: int) -> None:
+        """The frame sent last has latched at `t_us`: measure the newest press it answers, once."""
+        picture = self._answered
+        if picture is not None and picture.edge_us > self._measured_us:
+            self._measured_us = picture.edge_us
+            self.meter.touch(picture.edge_us, picture.heard_us, self._drawn_us, t_us)
+
+    # -- between them ------------------------------------------------------------------------------------------------
+
+    def _publish(self, edge_us: int | None, t_us: int) -> None:
+        snapshot = self.table.snapshot
+        if self._fault_us is not None:
+            snapshot = snapshot._replace(fault_us=self._fault_us)
+        if edge_us is None:
+            self._picture = self._picture._replace(snapshot=snapshot)
+        else:
+            self._picture = Picture(snapshot, edge_us, t_us)
+
+    def _own_parts(self) -> dict[str, Part]:
+        stuck = ", ".join(morbak.cell_name(cell) for cell in sorted(self.table.stuck))
+        pressed = f"{stuck}: pressed for 20 s and more; lift what lies there, or clean the contact."
+        lost = f"{self.lost_edges} touches were lost: the computer was too slow."
+        return {
+            "cells": Part(False, pressed) if stuck else Part(True, "ok"),
+            "queue": Part(False, lost) if self.lost_edges else Part(True, "ok"),
+        }

@@ -1,0 +1,139 @@
+"""Light that fills the board: the tide of a turn, the edges, the lot, the weather of a board that waits for players."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from math import sin, tau
+
+from firmware.moments import Layer
+from firmware.palette import DARK, Colour, Palette, mix, scale
+from firmware.rhythm import Rhythm, breath, glow
+from firmware.snapshot import Side
+
+ROWS = COLUMNS = 7
+CELLS = ROWS * COLUMNS
+OFFSETS = tuple(range(0, CELLS * 3, 3))
+EDGES: dict[Side, tuple[int, ...]] = {"a": tuple(range(COLUMNS)), "b": tuple(range(CELLS - COLUMNS, CELLS))}
+CORNERS = (0, COLUMNS - 1, CELLS - COLUMNS, CELLS - 1)
+
+Ground = Callable[[int], bytearray]
+
+# One crest on the board at a time: its level by step. 48 steps and 7 from row to row have no common divisor, so the
+# rows change one after the other and never all at once.
+TIDE_STEP_US = 200_000
+TIDE_SHAPE = bytes([0] * 18 + [1] * 7 + [2] * 5 + [3] * 6 + [2] * 5 + [1] * 7)
+TIDE_ROW_STEPS = 7
+
+LOBBY_EDGE = (0.25, 0.6, 4_000_000)
+RESULT_EDGE = (0.03, 0.08, 6_000_000)
+
+LOT_US = 2_000_000
+LOT_CHASE_US = 1_400_000
+LOT_SETTLE_US = 90_000  # from one cell of the starter's edge to the next
+LOT_RISE_US, LOT_FALL_US = 50_000, 380_000
+# The cells round the board, clockwise from the middle of a's edge; the middle of b's edge lies half-way.
+RING = (3, 2, 1, 0, 7, 14, 21, 28, 35, 42, 43, 44, 45, 46, 47, 48, 41, 34, 27, 20, 13, 6, 5, 4)
+
+WEATHER_STEPS = 1024
+SKY_STEPS = 256
+SKY_LEVEL = 0.3
+
+
+def tide(palette: Palette, side: Side) -> tuple[int, ...]:
+    """The empty board on a side's turn by step: frames as integers, a crest walking towards the side's edge."""
+    levels = palette.tide(side)
+    return tuple(int.from_bytes(_tide_frame(levels, side, step)) for step in range(len(TIDE_SHAPE)))
+
+
+def _tide_frame(levels: tuple[Colour, ...], side: Side, step: int) -> bytes:
+    away = range(ROWS) if side == "a" else reversed(range(ROWS))  # rows from the side's edge
+    shape = (TIDE_SHAPE[(step + row * TIDE_ROW_STEPS) % len(TIDE_SHAPE)] for row in away)
+    return b"".join(levels[level] * COLUMNS for level in shape)
+
+
+def edge(colour: Colour, levels: tuple[float, float, int]) -> Rhythm:
+    """An edge of the board that breathes in a side's colour; `levels` are low, high and the period in microseconds."""
+    return breath(colour, *levels)
+
+
+class Lot:
+    """Both colours chase each other round the board, slower and slower, until each is home at the middle of its edge;
+    then the starter's spreads along it and the other goes out. Which one it is cannot be told before.
+
+    Half a ring lies between the two, so a cell is passed by one and then the other at least 410 ms later.
+    """
+
+    def __init__(self, palette: Palette) -> None:
+        self._palette = palette
+        self._lobby = {side: edge(palette.side(side), LOBBY_EDGE) for side in EDGES}
+
+    def layers(self, lot_us: int, starter: Side) -> list[tuple[int, Layer]]:
+        """One layer for each cell round the board."""
+        return [(cell, self._layer(cell, lot_us, starter)) for cell in RING]
+
+    def _layer(self, cell: int, lot_us: int, starter: Side) -> Layer:
+        passes = sorted(chain(_passes(cell, "a"), _passes(cell, "b")))
+        settle_us = _settle_us(cell, starter)
+        before = next((self._lobby[side] for side in EDGES if cell in EDGES[side]), None)
+
+        def paint(t_us: int, _under: Colour) -> Colour:
+            age_us = t_us - lot_us
+            colour = DARK if before is None else mix(DARK, before.at(t_us), glow(age_us, 0, LOT_FALL_US))
+            for start_us, side in passes:
+                colour = mix(colour, self._palette.side(side), glow(age_us - start_us, LOT_RISE_US, LOT_FALL_US))
+            if settle_us is not None and age_us >= settle_us:
+                share = min(1.0, (age_us - settle_us) / LOT_RISE_US)
+                colour = mix(colour, self._palette.side(starter), share)
+            return colour
+
+        return Layer(lot_us, lot_us + LOT_US, paint)
+
+
+def _passes(cell: int, side: Side) -> list[tuple[int, Side]]:
+    """When a side's light comes by a cell, in microseconds from the start of the lot: it brakes evenly to its stop."""
+    home = 0 if side == "a" else len(RING) // 2
+    steps = (RING.index(cell) - home) % len(RING)
+    laps = (steps, len(RING)) if steps == 0 else (steps,)
+    return [(round(LOT_CHASE_US * (1 - (1 - way / len(RING)) ** 0.5)), side) for way in laps]
+
+
+def _settle_us(cell: int, starter: Side) -> int | None:
+    if cell not in EDGES[starter]:
+        return None
+    return LOT_CHASE_US + LOT_SETTLE_US * abs(cell % COLUMNS - COLUMNS // 2)
+
+
+# Two slow waves: microseconds a period, and how far the phase turns from column to column and from row to row.
+WAVES = ((29_000_000, 0.070, 0.050, 0.65), (43_000_000, -0.060, 0.100, 0.35))
+
+
+def weather(palette: Palette) -> Ground:
+    """Slow fronts of both colours over a board that is never dark and never still; about 10 us a frame."""
+    sky = _sky(palette)
+    tables = [[round(SKY_STEPS * share * sin(tau * step / WEATHER_STEPS)) for step in range(WEATHER_STEPS)]
+              for *_, share in WAVES]  # fmt: skip
+    first, second = tables
+    places = [tuple(round(WEATHER_STEPS * (x * dx + y * dy)) for _, dx, dy, _ in WAVES)
+              for y in range(ROWS) for x in range(COLUMNS)]  # fmt: skip
+
+    def ground(t_us: int) -> bytearray:
+        one, two = (t_us * WEATHER_STEPS // period_us for period_us, *_ in WAVES)
+        return bytearray().join(
+            sky[first[(one + p) % WEATHER_STEPS] + second[(two + q) % WEATHER_STEPS]] for p, q in places
+        )
+
+    return ground
+
+
+def _sky(palette: Palette) -> list[Colour]:
+    """Colours from dusk (index 0) up to a's and, by negative indices, down to b's."""
+    up = [_air(palette, step / SKY_STEPS) for step in range(SKY_STEPS + 1)]
+    down = [_air(palette, -step / SKY_STEPS) for step in range(SKY_STEPS, 0, -1)]
+    return up + down
+
+
+def _air(palette: Palette, height: float) -> Colour:
+    warm, cold = max(0.0, 0.5 + height) / 1.5, max(0.0, 0.5 - height) / 1.5
+    colour = mix(mix(DARK, palette.a, SKY_LEVEL * warm**2.5), mix(DARK, palette.b, SKY_LEVEL * cold**2.5), 0.5)
+    return scale(colour, 1.0)

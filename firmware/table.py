@@ -1,0 +1,343 @@
+"""Hop 6: touches become actions, refusals and phases; clocks run; who starts is decided.
+
+Edges come in with their own times and are judged in that order, together with every deadline, once the scan says
+that all edges up to that time are known (`advance`). Only the light of a press does not wait (`feed`).
+Pure: no clock, no chance, no I/O; a lot is drawn outside and handed in.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable
+from typing import NamedTuple
+
+from firmware.clock import Limits
+from firmware.game import TIMEOUTS_TO_PARK, Game
+from firmware.games import morbak
+from firmware.gesture import Event, Gesture, TouchTimes
+from firmware.previews import Previews
+from firmware.snapshot import Phase, Side, Snapshot
+from hal.ports import Scan
+
+# Order of what happens at the same time: a lifted finger first (a touch that ends now beats one that begins now).
+RELEASE, PRESS, GHOSTS = range(3)
+
+
+class PhaseTimes(NamedTuple):
+    """How long the phases around a game last, and when a mover is short of time, in microseconds."""
+
+    lobby_us: int = 2_000_000
+    lot_us: int = 2_500_000
+    result_deaf_us: int = 3_000_000
+    result_idle_us: int = 120_000_000
+    low_us: int = 30_000_000
+    urgent_us: int = 10_000_000
+
+
+class Refusal(NamedTuple):
+    """Why the last touch did nothing: the code of the rule, the cell, and how many refusals there have been."""
+
+    code: str
+    cell: int
+    n: int
+
+
+class Played(NamedTuple):
+    """An action as it was accepted, for the journal: its text and its own time."""
+
+    t_us: int
+    text: str
+
+
+class _Heard(NamedTuple):
+    """An edge (`what` a cell) or a change of the ambiguous cells (`what` their mask), waiting for its turn."""
+
+    t_us: int
+    order: int
+    what: int
+
+
+class Table:
+    """The table two people sit at: what their touches mean in each phase."""
+
+    def __init__(
+        self,
+        rules: morbak.Rules,
+        limits: Limits,
+        touch_times: TouchTimes,
+        phase_times: PhaseTimes,
+        draw_lot: Callable[[], Side],
+        start_us: int = 0,
+    ) -> None:
+        """`draw_lot` says who starts the first game of a match. Fingers down at `start_us` are dead until lifted."""
+        self.rules, self.limits, self.times = rules, limits, phase_times
+        self.phase: Phase = "attract"
+        self.phase_us = start_us
+        self.game: Game | None = None
+        self.refusal: Refusal | None = None
+        self.played: list[Played] = []
+        self.gesture = Gesture(touch_times, guard_until_us=start_us + 1)
+        self.previews = Previews()
+        self._draw_lot = draw_lot
+        self._heard: list[_Heard] = []
+        self._known_us = start_us
+        self._refusals = 0
+        self._lot_us: int | None = None
+        self._last: tuple[int, int] | None = None
+        self._touched_us = start_us
+        self._ghosts = (0, start_us)
+        self._snapshot: Snapshot | None = None
+
+    # -- in ------------------------------------------------------------------------------------------------------
+
+    def feed(self, scan: Scan) -> None:
+        """Take what a scan has found: a press lights its cell at once, everything else waits for `advance`."""
+        for edge in scan.edges:
+            insort(self._heard, _Heard(edge.t_us, PRESS if edge.down else RELEASE, edge.cell))
+            if edge.down:
+                self._answer(edge.cell, edge.t_us)
+        if scan.ghosts != self._ghosts[0]:
+            since_us = self._ghosts[1] if self._ghosts[0] and scan.ghosts else scan.t_us
+            self._ghosts = (scan.ghosts, since_us)
+            insort(self._heard, _Heard(scan.t_us, GHOSTS, scan.ghosts))
+            self._snapshot = None
+
+    def advance(self, known_us: int) -> None:
+        """Judge everything up to `known_us` in the order of its own time.
+
+        At the same time a hold that is complete comes first, then edges, then limits: what is finished at a limit
+        beats it (rules, "Time").
+        """
+        while (t_us := self.due_us) is not None and t_us <= known_us:
+            if self.gesture.due_us == t_us:
+                self._understand(self.gesture.advance(t_us))
+            elif self._heard and self._heard[0].t_us == t_us:
+                self._hear(self._heard.pop(0))
+            else:
+                self._time_up(t_us)
+        self._known_us = max(self._known_us, known_us)
+        if self.previews.prune(self._known_us):
+            self._snapshot = None
+
+    # -- out -----------------------------------------------------------------------------------------------------
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Everything that may shine; the same object until something has happened."""
+        if self._snapshot is None:
+            self._snapshot = self._picture()
+        return self._snapshot
+
+    @property
+    def stuck(self) -> frozenset[int]:
+        """Cells with a finger or a closed contact on them for 20 s and more."""
+        return frozenset(self.gesture.stuck)
+
+    @property
+    def due_us(self) -> int | None:
+        """The next time at which something is to be judged; None while nothing waits."""
+        waiting = (self.gesture.due_us, self._heard[0].t_us if self._heard else None, self._due_us())
+        return min((t for t in waiting if t is not None), default=None)
+
+    def take_played(self) -> list[Played]:
+        """The actions accepted since the last call, oldest first."""
+        played, self.played = self.played, []
+        return played
+
+    # -- light at once ---------------------------------------------------------------------------------------------
+
+    def _answer(self, cell: int, t_us: int) -> None:
+        """Light a cell under a finger, unless it is known already that this touch counts for nothing."""
+        if t_us < self.gesture.guard_until_us or self.gesture.spoiled or self.phase == "lobby":
+            return
+        full_us, plays = None, False
+        if self.phase == "play" and self.game is not None:
+            meaning = morbak.meaning(self.game.state, cell)
+            plays = isinstance(meaning, morbak.Action)
+            if isinstance(meaning, morbak.Action) and meaning.kind != "light":
+                full_us = t_us + self.gesture.times.hold_us
+        self.previews.press(cell, t_us, full_us, plays)
+        self._snapshot = None
+
+    # -- judged in order -------------------------------------------------------------------------------------------
+
+    def _hear(self, heard: _Heard) -> None:
+        if heard.order == RELEASE:
+            self._understand(self.gesture.release(heard.what, heard.t_us))
+            self.previews.end(heard.what, heard.t_us)
+        elif heard.order == PRESS:
+            self.refusal = None
+            self._touched_us = heard.t_us
+            self._understand(self.gesture.press(heard.what, heard.t_us))
+        else:
+            self._understand(self.gesture.ghosts(heard.what, heard.t_us))
+        self._snapshot = None
+
+    def _understand(self, events: list[Event]) -> None:
+        for event in events:
+            if event.kind == "tap":
+                self._tap(event.cell, event.t_us)
+            elif event.kind == "hold":
+                self._hold(event.cell, event.t_us)
+            elif event.kind != "press":
+                self.previews.end(event.cell, event.t_us)
+            elif not self.previews.answers(event.cell):
+                self._answer(event.cell, event.t_us)  # came while the phase before did not answer
+        self._snapshot = None
+
+    def _tap(self, cell: int, t_us: int) -> None:
+        if self.phase == "attract":
+            self._tapped_into("lobby", t_us)
+        elif self.phase == "play":
+            self._tap_in_play(cell, t_us)
+        elif self.phase == "paused":
+            self._start_play(t_us)
+        elif self.phase == "result":
+            self._rematch(t_us)
+
+    def _tap_in_play(self, cell: int, t_us: int) -> None:
+        assert self.game is not None
+        meaning = morbak.meaning(self.game.state, cell)
+        if not isinstance(meaning, morbak.Action):
+            self._refuse(meaning, cell, t_us)
+        elif meaning.kind == "light":
+            self._commit(meaning, t_us)
+        else:
+            self._refuse("hold", cell, t_us)
+
+    def _hold(self, cell: int, t_us: int) -> None:
+        if self.phase != "play" or self.game is None:
+            return
+        meaning = morbak.meaning(self.game.state, cell)
+        if isinstance(meaning, morbak.Action) and meaning.kind != "light":
+            self._commit(meaning, t_us)
+
+    def _refuse(self, code: str, cell: int, t_us: int) -> None:
+        self._refusals += 1
+        self.refusal = Refusal(code, cell, self._refusals)
+        self.previews.refuse(cell, "hold" if code == "hold" else "refused", t_us)
+
+    def _commit(self, action: morbak.Action, t_us: int) -> None:
+        assert self.game is not None
+        played = len(self.game.moves)
+        self.game.play(action, t_us)
+        self._last = (action.cell, self.previews.bloom(action.cell, t_us))
+        self._turn_changed(played, t_us)
+
+    def _turn_changed(self, played: int, t_us: int) -> None:
+        assert self.game is not None
+        self.played += [Played(t_us, move.text) for move in self.game.moves[played:]]
+        self._lift_all(t_us)
+        self.gesture.guard(t_us + self.gesture.times.turn_guard_us)
+        if self.game.ending is not None:
+            self._enter("result", t_us)
+            self.gesture.guard(t_us + self.times.result_deaf_us)
+
+    def _lift_all(self, t_us: int) -> None:
+        """Every finger that is down counts for nothing until lifted."""
+        self.gesture.kill(t_us)
+        self.previews.end_all(t_us)
+
+    # -- phases ----------------------------------------------------------------------------------------------------
+
+    def _enter(self, phase: Phase, t_us: int) -> None:
+        self.phase, self.phase_us = phase, t_us
+        self._lift_all(t_us)
+        self.previews.clear(t_us)
+        self._snapshot = None
+
+    def _tapped_into(self, phase: Phase, t_us: int) -> None:
+        """A tap led here: a quick second one must not act in the new phase."""
+        self._enter(phase, t_us)
+        self.gesture.guard(t_us + self.gesture.times.turn_guard_us)
+
+    def _new_game(self, starter: Side) -> None:
+        self.game = Game(self.rules, self.limits, starter)
+        self._last = None
+        self.refusal = None
+
+    def _rematch(self, t_us: int) -> None:
+        """The loser starts; after a draw, the side that did not start the drawn game (rules, "Who starts")."""
+        assert self.game is not None and self.game.ending is not None
+        result = self.game.ending.result
+        beaten: Side = self.game.starter if result == "draw" else result
+        self._lot_us = None
+        self._new_game("b" if beaten == "a" else "a")
+        self._tapped_into("lobby", t_us)
+
+    def _start_play(self, t_us: int) -> None:
+        assert self.game is not None
+        tapped = self.phase == "paused"
+        self.game.timeouts_running = 0
+        self.game.run(t_us)
+        self._enter("play", t_us)
+        if tapped:
+            self.gesture.guard(t_us + self.gesture.times.turn_guard_us)
+
+    def _due_us(self) -> int | None:
+        """When the phase under way ends by itself, if nobody acts."""
+        if self.phase == "lobby":
+            if self.game is None:
+                return self.phase_us + self.times.lobby_us
+            return (self.phase_us if self._lot_us is None else self._lot_us) + self.times.lot_us
+        if self.phase == "play" and self.game is not None and self.game.clocks.deadline is not None:
+            return self.game.clocks.deadline.t_us
+        if self.phase == "result":
+            return max(self.phase_us, self._touched_us) + self.times.result_idle_us
+        return None
+
+    def _time_up(self, t_us: int) -> None:
+        self._snapshot = None
+        if self.phase == "lobby" and self.game is None:
+            self._lot_us = t_us
+            self._new_game(self._draw_lot())
+        elif self.phase == "lobby":
+            self._start_play(t_us)
+        elif self.phase == "result":
+            self.game = None
+            self._enter("attract", t_us)
+        else:
+            self._turn_lost(t_us)
+
+    def _turn_lost(self, t_us: int) -> None:
+        """Out of time: the turn passes, the game is lost, or after three in a row the game is parked."""
+        assert self.game is not None
+        played = len(self.game.moves)
+        self.game.time_up(t_us)
+        self._last = None
+        self._turn_changed(played, t_us)
+        if self.game.ending is None and self.game.timeouts_running >= TIMEOUTS_TO_PARK:
+            self.game.pause(t_us)
+            self._enter("paused", t_us)
+
+    # -- picture ---------------------------------------------------------------------------------------------------
+
+    def _picture(self) -> Snapshot:
+        game = self.game
+        ending = game.ending if game else None
+        low_us, urgent_us = self._short_of_time()
+        ghosts, ghosts_us = self._ghosts
+        return Snapshot(
+            phase=self.phase,
+            phase_us=self.phase_us,
+            cells=morbak.cells(game.state) if game else "." * 49,
+            mover=game.mover if game and self.phase in ("play", "paused") else None,
+            last_cell=self._last[0] if self._last else None,
+            last_us=self._last[1] if self._last else 0,
+            touches=self.previews.touches,
+            patterns=self.previews.patterns,
+            low_us=low_us,
+            urgent_us=urgent_us,
+            starter=game.starter if game else None,
+            lot_us=self._lot_us if game else None,
+            winner=ending.result if ending and ending.result != "draw" else None,
+            line=ending.line if ending else (),
+            ghosts=ghosts,
+            ghosts_us=ghosts_us,
+        )
+
+    def _short_of_time(self) -> tuple[int | None, int | None]:
+        if self.phase != "play" or self.game is None or self.game.clocks.deadline is None:
+            return None, None
+        end_us, since_us = self.game.clocks.deadline.t_us, self.game.clocks.since_us
+        return max(since_us, end_us - self.times.low_us), max(since_us, end_us - self.times.urgent_us)

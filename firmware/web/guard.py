@@ -1,0 +1,82 @@
+"""What stands before every request: who may ask, how much, and what a browser may do with the answer."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+
+
+def refusal(status: int, code: str, text: str) -> JSONResponse:
+    """An error as every client reads it: a code for programs, a sentence for people."""
+    return JSONResponse({"error": {"code": code, "text": text}}, status_code=status)
+
+
+class Guard:
+    """Refuses other sites' pages (Origin) and names that are not this machine's (DNS rebinding); adds headers."""
+
+    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
+        """`names`: host names by which this board may be called, beside IP addresses and localhost."""
+        self._app = app
+        machine = socket.gethostname().lower()
+        self._names = {"localhost", machine, f"{machine}.local", *(name.lower() for name in names)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with 403."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refused = self._refused(headers)
+        if refused is not None and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": "cross_origin"})
+        elif refused is not None:
+            await refused(scope, receive, send)
+        else:
+            await self._app(scope, receive, self._with_headers(send))
+
+    def _refused(self, headers: Headers) -> JSONResponse | None:
+        host = headers.get("host", "")
+        if not self._known(host):
+            return refusal(403, "unknown_host", f"This board is not called {host!r}; use its address.")
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return refusal(403, "cross_origin", f"A page of {origin} may not act on this board.")
+        return None
+
+    def _known(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name in self._names
+        return True
+
+    @staticmethod
+    def _with_headers(send: Send) -> Send:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        return send_with_headers

@@ -1,0 +1,228 @@
+"""The board on HTTP: the page, the state, the frames, and on a simulated board its contacts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from firmware.app import App
+from firmware.games import morbak
+from firmware.web.guard import Guard, refusal
+from firmware.web.hub import Hub, Watcher
+from firmware.web.touches import Contacts, Touches
+
+# A touch is 30 bytes; nothing that is sent here needs more.
+BODY_BYTES = 4096
+CLOCKS_S = 1.0
+STATIC = files("firmware.web") / "static"
+STATUS_CODES = {404: "not_found", 405: "method_not_allowed"}
+POSTED = "post"  # the holder of contacts that were posted
+
+
+class TouchMessage(msgspec.Struct, forbid_unknown_fields=True):
+    """A contact closes (`down`) or opens."""
+
+    cell: str
+    down: bool
+
+
+class BadInput(Exception):
+    """Input that cannot be used: an HTTP status, a code, and a sentence."""
+
+    def __init__(self, status: int, code: str, text: str) -> None:
+        super().__init__(text)
+        self.status, self.code, self.text = status, code, text
+
+
+def read_touch(body: bytes | str) -> tuple[int, bool]:
+    """The cell and direction of a touch message; raises BadInput for anything else."""
+    try:
+        message = msgspec.json.decode(body, type=TouchMessage)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        text = f'A touch is {{"cell":"d4","down":true}}: {error}.'
+        raise BadInput(400, "malformed", text) from error
+    try:
+        return morbak.parse_cell(message.cell), message.down
+    except morbak.UnreadableText as error:
+        raise BadInput(400, "unknown_cell", f"{message.cell!r} is no cell; cells are a1 to g7.") from error
+
+
+class Web:
+    """Everything served over HTTP, around one `App`."""
+
+    def __init__(self, app: App, contacts: Contacts | None, host: str = "127.0.0.1") -> None:
+        """`contacts`: those of a simulated board, None on a board that is touched by fingers only."""
+        self._app, self._engine, self._clock = app, app.engine, app.clock
+        self._touches = Touches(contacts, app.clock) if contacts is not None else None
+        self._hub = Hub()
+        self._told = -1
+        app.changed.append(self._tell)
+        app.shown.append(self._hub.show)
+        self.asgi = Guard(self._routes(), [host])
+
+    def _routes(self) -> Starlette:
+        routes: list[Route | WebSocketRoute | Mount] = [
+            Route("/", self._page),
+            Route("/api/v1/state", self._state),
+            Route("/api/v1/frame", self._frame),
+            Route("/api/v1/latency", self._latency),
+            WebSocketRoute("/api/v1/events", self._events),
+            Mount("/static", StaticFiles(directory=str(STATIC))),
+        ]
+        if self._touches is not None:
+            routes.append(Route("/api/v1/sim/touch", self._touch, methods=["POST"]))
+        handlers: dict[Any, Callable[[Request, Any], Response | Awaitable[Response]]] = {
+            HTTPException: self._failed,
+            BadInput: self._bad_input,
+        }
+        return Starlette(routes=routes, exception_handlers=handlers)
+
+    # -- answers -------------------------------------------------------------------------------------------------
+
+    async def _page(self, _request: Request) -> Response:
+        return FileResponse(str(STATIC / "index.html"))
+
+    async def _state(self, _request: Request) -> Response:
+        return JSONResponse(self._engine.document(self._clock.now_us()))
+
+    async def _frame(self, _request: Request) -> Response:
+        wire = self._engine.board.wire().hex()
+        return JSONResponse({"cells": [f"#{wire[at : at + 6]}" for at in range(0, len(wire), 6)]})
+
+    async def _latency(self, _request: Request) -> Response:
+        return JSONResponse(self._engine.meter.report())
+
+    async def _touch(self, request: Request) -> Response:
+        assert self._touches is not None
+        cell, down = read_touch(await _body(request))
+        if down:
+            self._touches.down(POSTED, cell, lease_s=None)
+        else:
+            await asyncio.sleep(self._touches.up(POSTED, cell))
+        return JSONResponse({"cell": morbak.cell_name(cell), "down": down})
+
+    async def _failed(self, request: Request, error: HTTPException) -> Response:
+        code = STATUS_CODES.get(error.status_code, "refused")
+        answer = refusal(error.status_code, code, f"{request.method} {request.url.path}: {error.detail}.")
+        answer.headers.update(error.headers or {})
+        return answer
+
+    async def _bad_input(self, _request: Request, error: BadInput) -> Response:
+        return refusal(error.status, error.code, error.text)
+
+    # -- sockets -------------------------------------------------------------------------------------------------
+
+    async def _events(self, socket: WebSocket) -> None:
+        await socket.accept()
+        watcher = Watcher(socket)
+        watcher.tell(_text({"hello": self._hello()}))
+        watcher.tell(_text({"state": self._engine.document(self._clock.now_us())}))
+        watcher.show(self._engine.board.wire())
+        self._hub.watchers.add(watcher)
+        jobs = {asyncio.create_task(watcher.pump()), asyncio.create_task(self._listen(socket, watcher))}
+        try:
+            done, _ = await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
+            for job in done:
+                with contextlib.suppress(WebSocketDisconnect, OSError):
+                    job.result()
+        finally:
+            self._hub.watchers.discard(watcher)
+            if self._touches is not None:
+                self._touches.gone(watcher)
+            for job in jobs:
+                job.cancel()
+        if watcher.slow:
+            with contextlib.suppress(RuntimeError, OSError):
+                await socket.close(1013, "too slow")
+
+    async def _listen(self, socket: WebSocket, watcher: Watcher) -> None:
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            try:
+                self._touched(watcher, message.get("text") or message.get("bytes") or b"")
+            except BadInput as error:
+                watcher.tell(_text({"error": {"code": error.code, "text": error.text}}))
+
+    def _touched(self, watcher: Watcher, body: bytes | str) -> None:
+        if self._touches is None:
+            raise BadInput(403, "watching_only", "This board is touched with fingers; the page only watches.")
+        cell, down = read_touch(body)
+        if down:
+            self._touches.down(watcher, cell)
+        else:
+            self._touches.up(watcher, cell)
+
+    def _hello(self) -> dict[str, object]:
+        board = self._engine.board.capabilities
+        return {
+            "touch": self._touches is not None,
+            "rows": board.rows,
+            "columns": board.columns,
+            "hold_ms": self._engine.table.gesture.times.hold_us // 1000,
+        }
+
+    def _tell(self) -> None:
+        document = self._engine.document(self._clock.now_us())
+        if document["seq"] != self._told:
+            self._told = document["seq"]
+            self._hub.tell(_text({"state": document}))
+
+    async def tell_clocks(self) -> None:
+        """Send the clocks once a second, for ever."""
+        while True:
+            await asyncio.sleep(CLOCKS_S)
+            if self._hub.watchers:
+                self._hub.tell(_text(self._engine.clocks(self._clock.now_us())))
+
+
+class Server(uvicorn.Server):
+    """uvicorn in the app's own loop; signals are the app's."""
+
+    def __init__(self, web: Web) -> None:
+        super().__init__(
+            uvicorn.Config(
+                web.asgi,  # type: ignore[arg-type]
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                ws="websockets-sansio",
+                ws_max_size=BODY_BYTES,
+                ws_per_message_deflate=False,
+                timeout_graceful_shutdown=1,
+                limit_concurrency=200,
+            )
+        )
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals alone."""
+        yield
+
+
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_BYTES:
+            raise BadInput(413, "too_large", f"A body here has at most {BODY_BYTES} bytes.")
+    return body
+
+
+def _text(message: dict[str, object]) -> str:
+    return msgspec.json.encode(message).decode()
