@@ -26,7 +26,7 @@ VISIBLE = 3
 SEEN_PRESS_US = 15_000
 
 # Sixteen columns are named a to p; 256 LEDs keep the wire 8 ms and fit the 4096 bytes of a default SPI buffer.
-Side = Annotated[int, Meta(ge=1, le=16)]
+Side = Annotated[int, Meta(ge=2, le=16)]
 Share = Annotated[int, Meta(ge=1, le=100)]
 Part = Annotated[float, Meta(gt=0, le=1)]
 Milliamps = Annotated[float, Meta(ge=0, le=100)]
@@ -98,6 +98,21 @@ class PowerSection(msgspec.Struct, frozen=True, kw_only=True):
     model_scale_pct: Annotated[int, Meta(ge=100, le=400)] = 125
     slew_ma_per_ms: Annotated[int, Meta(ge=1, le=1_000)] = 20
 
+    @property
+    def budget_ua(self) -> int:
+        """What the LEDs may ask for."""
+        return self.supply_ma * self.budget_pct * 10
+
+    @property
+    def channel_ua(self) -> tuple[int, ...]:
+        """One LED's red, green and blue at full, before scaling."""
+        return tuple(round(ma * 1000) for ma in self.channel_ma)
+
+    @property
+    def idle_ua(self) -> int:
+        """One LED that is dark, before scaling."""
+        return round(self.idle_ma * 1000)
+
 
 class Profile(NamedTuple):
     """A whole board. `chain`: the cell at each position of the LED chain."""
@@ -114,6 +129,12 @@ class Profile(NamedTuple):
         """How many cells, and LEDs, the board has."""
         return self.board.rows * self.board.columns
 
+    @property
+    def visible_ua(self) -> int:
+        """What the LEDs draw, in the scaled model, with every cell at the lowest visible white; rounded up."""
+        a_cell = 255 * self.power.idle_ua + VISIBLE * sum(self.power.channel_ua)
+        return -(-self.cells * a_cell * self.power.model_scale_pct // 25_500)
+
 
 class _Relation(NamedTuple):
     """Two or more values that must agree; `reason` is filled in with the profile."""
@@ -121,13 +142,6 @@ class _Relation(NamedTuple):
     key: str
     holds: Callable[[Profile], bool]
     reason: str
-
-
-def least_supply_ma(profile: Profile) -> float:
-    """What the LEDs draw, in the scaled model, with every cell at the lowest visible white."""
-    power = profile.power
-    a_cell = power.idle_ma + VISIBLE * sum(power.channel_ma) / 255
-    return profile.cells * a_cell * power.model_scale_pct / 100
 
 
 _RELATIONS = (
@@ -159,8 +173,8 @@ _RELATIONS = (
     ),
     _Relation(
         "power.supply_ma",
-        lambda p: p.power.supply_ma * p.power.budget_pct >= 100 * least_supply_ma(p),
-        "{p.power.budget_pct} % of it do not carry {least:.0f} mA, which {p.cells} cells at the lowest visible "
+        lambda p: p.power.budget_ua >= p.visible_ua,
+        "{p.power.budget_pct} % of it do not carry {p.visible_ua} uA, which {p.cells} cells at the lowest visible "
         "level draw",
     ),
 )
@@ -275,9 +289,9 @@ def _check_relations(source: _Source, profile: Profile) -> None:
     for relation in _RELATIONS:
         if not relation.holds(profile):
             section, key = relation.key.split(".")
-            facts = {"spi_problem": ws2812.problem(profile.leds.spi_hz), "least": least_supply_ma(profile)}
             value = getattr(getattr(profile, section), key)
-            raise source.refuse(relation.key, value, relation.reason.format(p=profile, **facts))
+            reason = relation.reason.format(p=profile, spi_problem=ws2812.problem(profile.leds.spi_hz))
+            raise source.refuse(relation.key, value, reason)
 
 
 def _chain(source: _Source, board: BoardSection, leds: LedsSection) -> tuple[int, ...]:

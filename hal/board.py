@@ -1,0 +1,90 @@
+"""A board made of a key matrix and an LED chain: edges in, frames out, and the health of both.
+
+Where the hops meet: lines -> scan -> debounce on the way in, pixels -> limiter -> LEDs on the way out.
+"""
+
+from __future__ import annotations
+
+from hal.debounce import Debounce
+from hal.errors import PartError
+from hal.matrix import Scanner
+from hal.pixels import Limiter, Pixels
+from hal.ports import Capabilities, Leds, Lines, Part, Scan
+from hal.profile import Profile
+
+
+class MatrixBoard:
+    """Implements `Board` on `Lines` and `Leds`; a part that fails is named in `health` until it works again."""
+
+    def __init__(self, profile: Profile, lines: Lines, leds: Leds) -> None:
+        self.capabilities = Capabilities(profile.board.name, profile.board.rows, profile.board.columns)
+        self._profile, self._lines, self._leds = profile, lines, leds
+        matrix = profile.matrix
+        self._scanner = Scanner(lines, profile.board.rows, profile.board.columns, diodes=matrix.diodes)
+        self._debounce = Debounce(matrix.press_us, matrix.release_us)
+        self._scan_period_us, self._idle_period_us = matrix.scan_period_us, matrix.idle_period_us
+        self._known_us = self._debounce.known_us(0)
+        self._pixels, self._limiter = Pixels(profile), Limiter(profile)
+        self._limit = self._limiter.start
+        self._sent = bytes(3 * profile.cells)
+        self._matrix_fault: PartError | None = None
+        self._leds_fault: PartError | None = None
+
+    def scan(self, t_us: int) -> Scan:
+        """One pass over the contacts at `t_us`. Never raises: a matrix that fails shows in `health`.
+
+        While it fails there are no edges and nothing more is known.
+        """
+        try:
+            mask, ghosts = self._scanner.step(self._debounce.accepted)
+        except PartError as fault:
+            self._matrix_fault = fault
+            return Scan(t_us, (), 0, self._known_us, self._idle_period_us)
+        self._matrix_fault = None
+        edges = self._debounce.step(t_us, mask)
+        self._known_us = self._debounce.known_us(t_us)
+        touched = mask or ghosts or self._debounce.accepted
+        period_us = self._scan_period_us if touched else self._idle_period_us
+        return Scan(t_us, edges, ghosts, self._known_us, period_us)
+
+    def show(self, frame: bytes, t_us: int) -> None:
+        """Put a frame (rows x columns x 3 bytes, sRGB, cell order) on the LEDs, within the supply's current.
+
+        Never raises for LEDs that fail: that shows in `health`, and the next frame tries again. They may have lost
+        power meanwhile, so their current then ramps up as from the start.
+        """
+        chain, limit = self._limiter.step(self._pixels.chain(frame), t_us, self._limit)
+        try:
+            self._leds.write(chain)
+        except PartError as fault:
+            self._leds_fault, self._limit = fault, self._limiter.start
+        else:
+            self._leds_fault, self._limit, self._sent = None, limit, chain
+
+    def wire(self) -> bytes:
+        """What the LEDs got last: rows x columns x 3 bytes RGB in cell order, linear wire values, limiter applied."""
+        return self._pixels.cells(self._sent)
+
+    def health(self) -> dict[str, Part]:
+        """The state of `matrix` and `leds`."""
+        return {"matrix": self._matrix_health(), "leds": self._leds_health()}
+
+    def _matrix_health(self) -> Part:
+        if self._matrix_fault is not None:
+            return Part(False, f"the contacts do not answer: {self._matrix_fault}")
+        diodes = "with" if self._profile.matrix.diodes else "without"
+        return Part(True, f"{self.capabilities.rows} x {self.capabilities.columns} contacts {diodes} diodes")
+
+    def _leds_health(self) -> Part:
+        if self._leds_fault is not None:
+            return Part(False, f"the LEDs do not answer: {self._leds_fault}")
+        drawn_ma, budget_ma = self._limiter.current_ma(self._sent), self._profile.power.budget_ua / 1000
+        return Part(True, f"{self._profile.cells} LEDs draw {drawn_ma:.0f} of {budget_ma:.0f} mA")
+
+    def close(self) -> None:
+        """Leave the LEDs dark and the lines at rest, each even if the other fails. Raises PartError if one does."""
+        try:
+            self._leds.close()
+            self._sent = bytes(3 * self._profile.cells)
+        finally:
+            self._lines.close()

@@ -1,0 +1,57 @@
+"""Scan: rows selected one after the other, columns read back, into one mask; ambiguous cells are frozen, not guessed.
+
+Without a diode at every switch current also flows backwards: rows that share a closed column read alike, so three
+fingers on the corners of a rectangle look like four (cases D1, D2, D3). Pure but for the lines it is given.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hal.ports import Lines
+
+
+def ghosts(mask: int, columns: int) -> int:
+    """The cells of a reading that may be closed or not, on a matrix without diodes; exact for any reading.
+
+    Rows joined by a closed column read alike, so the cells of two rows that share a column and have more than one
+    column between them are ambiguous: a rectangle, or part of one whose contacts moved during the scan.
+    """
+    if mask.bit_count() < 3:
+        return 0
+    row_mask = (1 << columns) - 1
+    rows = [(at, mask >> at & row_mask) for at in range(0, mask.bit_length(), columns)]
+    found = 0
+    for (upper_at, upper), (lower_at, lower) in combinations(rows, 2):
+        if upper & lower and (upper | lower).bit_count() > 1:
+            found |= upper << upper_at | lower << lower_at
+    return found
+
+
+class Scanner:
+    """Reads a matrix of rows x columns through its lines.
+
+    With `diodes` every reading is true; without, each is checked for ghosts.
+    """
+
+    def __init__(self, lines: Lines, rows: int, columns: int, *, diodes: bool) -> None:
+        self._lines, self._columns, self._diodes = lines, columns, diodes
+        self._rows = tuple((row, row * columns) for row in range(rows))
+        self._checked = self._ghosts = 0
+
+    def step(self, accepted: int) -> tuple[int, int]:
+        """Scan once: the mask of closed cells, and that of the ambiguous ones. Raises PartError when a line fails.
+
+        Ambiguous cells keep their state in `accepted`, the mask they were last accepted in.
+        """
+        select, read = self._lines.select, self._lines.read
+        mask = 0
+        for row, at in self._rows:
+            select(row)
+            mask |= read() << at
+        if self._diodes:
+            return mask, 0
+        if mask != self._checked:
+            self._checked, self._ghosts = mask, ghosts(mask, self._columns)
+        unsure = self._ghosts
+        return mask & ~unsure | accepted & unsure, unsure

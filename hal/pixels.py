@@ -1,0 +1,160 @@
+"""Pixels: a frame as the eye should see it becomes the bytes of the LED chain, within what the supply can give.
+
+One gamma stage for the whole system, then balance and brightness in 16 bits, then the current limit, which is below
+every effect and cannot be bypassed. Pure: the limiter's state is handed in and out, so the same states at the same
+times give the same bytes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from operator import itemgetter
+from struct import Struct
+from typing import NamedTuple
+
+from hal.profile import VISIBLE, Profile
+
+_FULL = 65_535
+# Colours remembered. A frame has one a cell, effects a few hundred; 4096 take 0.8 MB.
+_REMEMBERED = 4_096
+# The limiter's unit of current: steps of 1/255 of a channel and whole per cents of the model, both without rounding.
+_UNITS_PER_UA = 255 * 100
+# Of the time between two frames at most this much lets current rise. After a second's rest a step is as hard on the
+# supply as after one frame, so a rise always goes through frames (case H1); 60 of them a second fit.
+_RISE_US = 20_000
+# When the limit lets go, light comes back by 1/256 in this time: 3 % a frame, all of it in half a second.
+_EASE_US = 2_000
+_EASED_US = 256 * _EASE_US
+
+
+class LimiterState(NamedTuple):
+    """What the limiter remembers from one frame to the next.
+
+    `t_us`: when the last frame was, None before the first. `ramp`: the current the supply has got used to.
+    `eased_us`: how long the limit has been letting go, `_EASED_US` where it does not hold.
+    """
+
+    t_us: int | None
+    ramp: int
+    eased_us: int = _EASED_US
+
+
+@cache
+def _dimmed(scale: int) -> bytes:
+    """The table that dims a wire byte to scale/256, rounded down; the lowest visible levels are left alone.
+
+    The three lowest steps of every channel stay, so that the limiter never darkens what is lit: a profile's supply
+    carries them on all cells at once.
+    """
+    return bytes(low + ((value - low) * scale >> 8) for value in range(256) for low in (min(value, VISIBLE),))
+
+
+class Limiter:
+    """Keeps the current of a chain within the budget of its supply, and its rise within the supply's slew.
+
+    For frames at t1 < t2 of any sequence: the current stays at or under the budget, and rises by no more than the
+    slew x (t2 - t1) and what one cell draws at full, which may always come at once.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        power = profile.power
+        red, green, blue = (ua * power.model_scale_pct for ua in power.channel_ua)
+        weights = {"R": red, "G": green, "B": blue}
+        self._first, self._second, self._third = (weights[channel] for channel in profile.leds.colour_order)
+        self._idle = profile.cells * power.idle_ua * power.model_scale_pct * 255
+        self._budget = power.budget_ua * _UNITS_PER_UA
+        self._slew = power.slew_ma_per_ms * _UNITS_PER_UA  # a mA/ms is a uA/us
+        # On a large board the lowest visible level of all cells draws more than one cell at full.
+        self._free = max(255, VISIBLE * profile.cells) * (red + green + blue)
+        self.start = LimiterState(None, self._idle)
+
+    def current_ma(self, chain: bytes) -> float:
+        """What the chain draws with these bytes, by the model."""
+        return self._current(chain) / (1000 * _UNITS_PER_UA)
+
+    def step(self, chain: bytes, t_us: int, state: LimiterState) -> tuple[bytes, LimiterState]:
+        """The chain's bytes at `t_us`, dimmed as a whole as far as current asks for, and the state after them."""
+        passed_us = 0 if state.t_us is None else max(0, min(t_us - state.t_us, _RISE_US))
+        ramp = state.ramp + self._slew * passed_us
+        eased_us = min(state.eased_us + passed_us, _EASED_US)
+        current = self._current(chain)
+        if current <= self._idle + self._free:
+            eased_us = _EASED_US
+        allowed = min(ramp + self._free, self._budget)
+        if current > allowed or eased_us < _EASED_US:
+            scale = min(self._scale(chain, current, allowed), eased_us // _EASE_US)
+            eased_us = min(eased_us, scale * _EASE_US + _EASE_US - 1)
+            chain = chain.translate(_dimmed(scale))
+            current = self._current(chain)
+        return chain, LimiterState(t_us, min(ramp, current), eased_us)
+
+    def _current(self, chain: bytes) -> int:
+        colours = self._first * sum(chain[0::3]) + self._second * sum(chain[1::3]) + self._third * sum(chain[2::3])
+        return self._idle + colours
+
+    def _scale(self, chain: bytes, current: int, allowed: int) -> int:
+        """The brightest of 257 scales that the current allows."""
+        if current <= allowed:
+            return 256
+        least = self._current(chain.translate(_dimmed(0)))
+        return (allowed - least) * 256 // (current - least)
+
+
+class _Colours(dict[bytes, bytes]):
+    """Wire bytes by sRGB colour, worked out when first asked for; a full table starts anew."""
+
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        leds = profile.leds
+        self._levels = [[round((v / 255) ** leds.gamma * share * _FULL) for v in range(256)] for share in leds.balance]
+        self._pct = leds.brightness_pct
+        self._order = ["RGB".index(channel) for channel in leds.colour_order]
+
+    def __missing__(self, colour: bytes) -> bytes:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        light = [levels[value] for levels, value in zip(self._levels, colour, strict=True)]
+        wire = self[colour] = self._wire([light[channel] for channel in self._order])
+        return wire
+
+    def _wire(self, light: list[int]) -> bytes:
+        """Three 16-bit channels at the set brightness; a colour that is lit at full brightness stays visible."""
+        lead = max(light)
+        if 2 * 255 * lead < (2 * VISIBLE - 1) * _FULL:  # rounds to less than VISIBLE even at full brightness
+            return bytes(3)
+        if 255 * lead * self._pct < VISIBLE * 100 * _FULL:
+            return bytes(_nearest(VISIBLE * level, lead) for level in light)
+        return bytes(_nearest(255 * level * self._pct, 100 * _FULL) for level in light)
+
+
+def _nearest(numerator: int, denominator: int) -> int:
+    """Division rounded to the nearest integer, halves up."""
+    return (2 * numerator + denominator) // (2 * denominator)
+
+
+class Pixels:
+    """Frames to chain bytes for one board, and back."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._bytes = 3 * profile.cells
+        self._unpack = Struct("3s" * profile.cells).unpack
+        self._in_chain_order = itemgetter(*profile.chain)
+        self._colours = _Colours(profile)
+        self._channels = itemgetter(*_channel_places(profile))
+
+    def chain(self, frame: bytes) -> bytes:
+        """What the LEDs get for a frame (rows x columns x 3 bytes, sRGB, cell order), but for the current limit."""
+        if len(frame) != self._bytes:
+            raise ValueError(f"a frame of {len(frame)} bytes where {self._bytes} are wanted: three a cell")
+        return b"".join(map(self._colours.__getitem__, self._in_chain_order(self._unpack(frame))))
+
+    def cells(self, chain: bytes) -> bytes:
+        """The wire values of a chain as rows x columns x 3 bytes RGB in cell order."""
+        return bytes(self._channels(chain))
+
+
+def _channel_places(profile: Profile) -> list[int]:
+    """Where in the chain's bytes the red, green and blue of each cell are."""
+    position = {cell: 3 * at for at, cell in enumerate(profile.chain)}
+    places = [profile.leds.colour_order.index(channel) for channel in "RGB"]
+    return [position[cell] + place for cell in range(profile.cells) for place in places]
