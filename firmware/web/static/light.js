@@ -1,0 +1,117 @@
+// From wire bytes to light on the page. A wire byte is linear light; all sums are made there and encoded last.
+//
+// Each cell has two stacked gradients: `body`, its hue filling the diffuser, and `core`, the pale part in the middle.
+// They are painted anew only when the hue changes; brightness moves their opacity alone. Encoding is a power, so the
+// encoded level times the encoded gradient is the encoded light.
+
+import { CELLS } from "./game.js";
+
+const GAMMA = 2.2; // the board's own
+export const encode = (light) => light ** (1 / GAMMA);
+
+const FULL = 0.8; // the leading channel of a hue at full level: room for the core above it
+const EMBER_BELOW = 0.05; // a level under which a colour sits in the middle only: over a whole well it reads as brown
+const HUE_STEPS = 40; // fine enough that no step of a hue shows, coarse enough that a fade paints few
+const STOPS = [0, 12, 25, 40, 55, 70, 85, 100, 120, 141]; // % of the half side; 141 is the corner
+const LEVEL = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
+
+const ramp = (low, high, x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
+const shoulder = (x) => (x < 0.9 ? x : 0.9 + 0.1 * (1 - Math.exp((0.9 - x) * 10)));
+const byte = (light) => Math.round(255 * encode(shoulder(light)));
+
+/**
+ * Split wire light into its level, its hue (leading channel 1) and its pale part. A pale colour becomes a pale core in
+ * a skirt that keeps the side; greys, and colours too dim for a core, stay whole.
+ */
+export function split(r, g, b) {
+  const level = Math.max(r, g, b);
+  if (level === 0) return { level, saturation: 0, hue: [0, 0, 0], pale: 0 };
+  const low = Math.min(r, g, b);
+  const saturation = (level - low) / level;
+  const part = ramp(0.12, 0.4, saturation) * ramp(0.03, 0.25, level);
+  const taken = 0.95 * part * low;
+  const power = 1 + 4.3 * part * (1 - saturation) ** 2;
+  const hue = [r, g, b].map((channel) => ((channel - taken) / (level - taken)) ** power);
+  return { level, saturation, hue, pale: 1.25 * taken };
+}
+
+/** The cells' own light. `cells` has for each cell `{body, core, mark}` elements; `halo` gets the hue light of all. */
+export class Light {
+  #cells;
+  #halo;
+  #last = new Int32Array(CELLS).fill(-1);
+  #hues = new Array(CELLS).fill("");
+  #glow = new Float32Array(CELLS * 3);
+  #frame = null;
+
+  constructor(cells, halo) {
+    this.#cells = cells;
+    this.#halo = halo;
+  }
+
+  /** Show a frame at the next repaint; only the latest one counts. */
+  show(frame) {
+    if (this.#frame === null) requestAnimationFrame(() => this.#draw());
+    this.#frame = frame;
+  }
+
+  #draw() {
+    const frame = this.#frame;
+    this.#frame = null;
+    let changed = false;
+    for (let cell = 0; cell < CELLS; cell += 1) changed = this.#drawCell(cell, frame) || changed;
+    if (changed) this.#halo.draw(this.#glow);
+  }
+
+  #drawCell(cell, frame) {
+    const [r, g, b] = frame.subarray(cell * 3, cell * 3 + 3);
+    const packed = (r << 16) | (g << 8) | b;
+    if (packed === this.#last[cell]) return false;
+    this.#last[cell] = packed;
+    const light = split(LEVEL[r], LEVEL[g], LEVEL[b]);
+    const { body, core, mark } = this.#cells[cell];
+    this.#paintHue(cell, body, light);
+    body.style.opacity = encode(light.level);
+    core.style.opacity = encode(light.pale);
+    mark.toggleAttribute("data-dim", light.level < 0.14);
+    for (let channel = 0; channel < 3; channel += 1) {
+      this.#glow[cell * 3 + channel] = FULL * light.level * light.hue[channel];
+    }
+    return true;
+  }
+
+  #paintHue(cell, body, { level, saturation, hue }) {
+    const ember = level < EMBER_BELOW && saturation > 0.5;
+    const steps = hue.map((channel) => Math.round(encode(channel) * HUE_STEPS));
+    const key = `${steps}${ember}`;
+    if (level === 0 || key === this.#hues[cell]) return;
+    this.#hues[cell] = key;
+    const { image, lip } = paint(steps, ember);
+    body.style.backgroundImage = image;
+    body.style.borderColor = lip;
+  }
+}
+
+const painted = new Map();
+
+function paint(steps, ember) {
+  const key = `${steps}${ember}`;
+  if (!painted.has(key)) painted.set(key, mix(steps.map((step) => (step / HUE_STEPS) ** GAMMA), ember));
+  return painted.get(key);
+}
+
+function mix(hue, ember) {
+  const stops = STOPS.map((at) => `rgb(${hue.map((channel) => byte(across(channel, at / 200, ember)))}) ${at}%`);
+  const lip = `rgb(${hue.map((channel) => byte((ember ? 0.05 : 0.2) * FULL * channel))})`;
+  return { image: `radial-gradient(circle closest-side, ${stops})`, lip };
+}
+
+// One channel at a distance (in cell sides) from the middle: the body, full in the middle and 30 % at the wall (an
+// ember 10 %), and the heat of the LED itself, which follows the square root of the hue.
+function across(channel, distance, ember) {
+  const wall = ember ? 0.1 : 0.3;
+  const width = ember ? 0.27 : 0.4;
+  const body = 1.16 * FULL * channel * (wall + (1 - wall) * Math.exp(-((distance / width) ** 2.6)));
+  const heat = ember ? 0 : 0.27 * Math.sqrt(channel) * Math.exp(-((distance / 0.26) ** 2));
+  return body + heat;
+}

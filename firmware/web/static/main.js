@@ -1,0 +1,176 @@
+// The page: one state in, one picture out, and fingers back to the board.
+
+import { Board } from "./board.js";
+import { Contacts } from "./contacts.js";
+import { readState } from "./game.js";
+import { Halo } from "./halo.js";
+import { Keyboard } from "./keyboard.js";
+import { Light } from "./light.js";
+import { Link } from "./link.js";
+import { Rails } from "./rails.js";
+import { Sentences } from "./sentences.js";
+import { paintSurface } from "./surface.js";
+import { Words, keep, kept, plain, write } from "./words.js";
+
+const REFUSAL_SHOWN_MS = 4000; // then a pointer resting on another cell has the word again
+const SCARCE = ["permute", "block", "neutralise"];
+const MARKS = "morbak.marks";
+
+const find = (id) => document.getElementById(id);
+const { body } = document;
+
+class Page {
+  #words = new Words();
+  #board = new Board(find("slab"));
+  #light = new Light(this.#board.cells, new Halo(find("halo")));
+  #sentences = new Sentences(this.#words);
+  #rails = new Rails(document, this.#words);
+  #contacts = new Contacts((touch) => this.#touchable && this.#link.send(touch), (held) => this.#held(held));
+  #link = new Link({
+    hello: (hello) => this.#hello(hello),
+    state: (state) => this.#state(state),
+    clocks: (clocks) => this.#rails.tell(clocks),
+    frame: (frame) => this.#light.show(frame),
+    away: () => this.#away(),
+  });
+
+  #view = null;
+  #touchable = false;
+  #hold_ms = 800;
+  #pointed = null;
+  #pressed = null;
+  #refused = { n: 0, until: 0 };
+
+  async start() {
+    await this.#words.load();
+    const point = (cell) => this.#point(cell);
+    this.#board.listen(this.#contacts, point);
+    new Keyboard(this.#board, this.#contacts, point);
+    new ResizeObserver(([{ contentRect }]) => paintSurface(find("surface"), contentRect.width)).observe(find("slab"));
+    find("lang").addEventListener("click", () => this.#swapLanguage());
+    find("marks").addEventListener("click", () => this.#setMarks(!body.hasAttribute("data-marks"), true));
+    const asked = kept(MARKS) ?? String(matchMedia("(prefers-reduced-motion: reduce)").matches);
+    this.#setMarks(asked === "true", false);
+    this.#writeFixed();
+    this.#link.open();
+  }
+
+  #hello({ touch, hold_ms }) {
+    this.#touchable = touch;
+    this.#hold_ms = hold_ms;
+    body.toggleAttribute("data-touch", touch);
+  }
+
+  #state(state) {
+    const before = this.#view;
+    this.#view = readState(state, before);
+    body.dataset.link = "open";
+    body.dataset.phase = state.phase;
+    if (moved(before, state)) this.#board.stopRing();
+    if (moved(before, state)) write(find("live"), this.#sentences.live(this.#view));
+    this.#noteRefusal(state.refusal);
+    this.#show();
+  }
+
+  #noteRefusal(refusal) {
+    if (!refusal || refusal.n === this.#refused.n) return;
+    this.#refused = { n: refusal.n, until: performance.now() + REFUSAL_SHOWN_MS };
+    this.#board.stopRing();
+    write(find("live"), plain(this.#sentences.refusal(this.#view, refusal)));
+    setTimeout(() => this.#caption(), REFUSAL_SHOWN_MS + 10);
+  }
+
+  #away() {
+    body.dataset.link = "away";
+    this.#contacts.forget();
+    this.#rails.halt();
+    write(find("live"), plain(`${this.#words.say("away")} ${this.#words.say("away.next")}`));
+    this.#light.show(new Uint8Array(147));
+    this.#caption();
+  }
+
+  #show() {
+    const view = this.#view;
+    if (!view) return;
+    this.#rails.show(view);
+    this.#board.describe(view, (cell) => this.#sentences.cell(view, cell, this.#touchable));
+    write(find("notice"), this.#sentences.health(view.health));
+    this.#caption();
+  }
+
+  #caption() {
+    if (body.dataset.link === "away") {
+      write(find("past"), this.#words.say("away"));
+      write(find("hint"), this.#words.say("away.next"));
+    } else if (this.#view) {
+      write(find("past"), this.#view.phase === "attract" ? "" : this.#sentences.past(this.#view));
+      write(find("hint"), this.#hint());
+    }
+  }
+
+  #hint() {
+    const view = this.#view;
+    const cell = this.#pressed ?? this.#pointed;
+    const fresh = performance.now() < this.#refused.until || cell === null;
+    if (view.refusal && fresh) return this.#sentences.refusal(view, view.refusal);
+    if (view.phase === "play" && cell !== null && this.#touchable) return this.#sentences.touch(view, cell);
+    return this.#sentences.next(view);
+  }
+
+  #point(cell) {
+    this.#pointed = cell;
+    this.#caption();
+  }
+
+  // The ring is for one finger on a cell that wants a hold; the board itself judges the touch.
+  #held(held) {
+    const first = this.#pressed === null && held.length === 1 ? held[0] : null;
+    this.#pressed = held[0] ?? null;
+    const view = this.#view;
+    if (first === null) this.#board.stopRing();
+    else if (view?.phase === "play" && this.#touchable && SCARCE.includes(view.actions.get(first))) {
+      this.#board.startRing(first, view.to_move, this.#hold_ms);
+    }
+    this.#caption();
+  }
+
+  #swapLanguage() {
+    this.#words.swap();
+    this.#writeFixed();
+    this.#show();
+  }
+
+  #setMarks(on, chosen) {
+    body.toggleAttribute("data-marks", on);
+    find("marks").ariaPressed = on;
+    if (chosen) keep(MARKS, on);
+    this.#show();
+  }
+
+  #writeFixed() {
+    const say = (key) => this.#words.say(key);
+    const { other } = this.#words;
+    find("grid").ariaLabel = say("board");
+    write(find("invitation"), say("invitation"));
+    write(find("invitation-other"), this.#words.say("invitation", {}, other));
+    write(find("marks"), say("marks"));
+    write(find("lang"), this.#words.say("language", {}, other));
+    find("invitation-other").lang = find("lang").lang = other;
+    list(find("lessons"), ["light", "permute", "block", "neutralise", "win"].map((name) => ["", say(`lesson.${name}`)]));
+    list(find("legend"), ["permuted", "blocked", "neutralised"].map((name) => [name, say(`mark.${name}`)]));
+  }
+}
+
+const moved = (before, now) =>
+  !before || ["position", "phase", "last_action", "starter"].some((key) => before[key] !== now[key]);
+
+function list(box, entries) {
+  box.replaceChildren(...entries.map(([name, text]) => {
+    const item = document.createElement("li");
+    if (name) item.dataset.condition = name;
+    item.textContent = text;
+    return item;
+  }));
+}
+
+await new Page().start();

@@ -1,0 +1,105 @@
+// The two rails: name, clock, pool, and whose turn it is.
+
+import { write } from "./words.js";
+
+const SHORT_MS = 30000; // from here on the time left for the move is told
+const TICKING = ["play", "menu"]; // the clock runs until a pause is accepted
+
+export class Rails {
+  #words;
+  #sides;
+  #view = null;
+  #clocks = null;
+  #told_at = 0;
+  #timer = 0;
+
+  constructor(root, words) {
+    this.#words = words;
+    this.#sides = ["a", "b"].map((side) => {
+      const find = (name) => root.querySelector(`#${name}-${side}`);
+      const parts = ["rail", "turn", "name", "clock", "pips", "pool"].map((name) => [name, find(name)]);
+      return { side, ...Object.fromEntries(parts) };
+    });
+  }
+
+  /** Show a state. */
+  show(view) {
+    this.#view = view;
+    this.tell(view);
+    this.#sides.forEach((parts) => this.#write(parts));
+  }
+
+  /** Set the clocks by `{clocks_ms, move_left_ms}`; between two tellings the mover's runs on by itself. */
+  tell({ clocks_ms, move_left_ms }) {
+    this.#clocks = { clocks_ms, move_left_ms };
+    this.#told_at = performance.now();
+    clearInterval(this.#timer);
+    if (this.#running) this.#timer = setInterval(() => this.#tick(), 100);
+    this.#tick();
+  }
+
+  /** The board is away: the clocks stand. */
+  halt() {
+    clearInterval(this.#timer);
+  }
+
+  get #running() {
+    return this.#view && TICKING.includes(this.#view.phase) && this.#view.to_move;
+  }
+
+  #tick() {
+    if (!this.#view) return;
+    const gone_ms = this.#running ? performance.now() - this.#told_at : 0;
+    this.#sides.forEach((parts) => this.#tickSide(parts, this.#running === parts.side ? gone_ms : 0));
+  }
+
+  #tickSide({ side, clock, turn }, gone_ms) {
+    const left_ms = this.#clocks.clocks_ms?.[side] ?? null;
+    write(clock, left_ms === null ? "" : face(left_ms - gone_ms));
+    write(turn, this.#turn(side, gone_ms));
+  }
+
+  #turn(side, gone_ms) {
+    const { phase, to_move, result } = this.#view;
+    if (phase === "result") return result === "draw" ? this.#words.say("turn.draw") : "";
+    if (!TICKING.includes(phase) || to_move !== side) return "";
+    const move_ms = (this.#clocks.move_left_ms ?? Infinity) - gone_ms;
+    return move_ms > SHORT_MS ? this.#words.say("turn") : this.#words.count("turn.short", seconds(move_ms));
+  }
+
+  #write({ side, rail, name, pips, pool }) {
+    const { phase, to_move, result, starter, pools, neutralisations, total } = this.#view;
+    const ahead = phase === "result" ? result : phase === "lobby" ? starter : to_move;
+    rail.toggleAttribute("data-active", ahead === side);
+    const named = this.#words.say(`side.${side}`);
+    write(name, phase === "result" && result === side ? this.#words.say("wins", { side: named }) : named);
+    drawPips(pips, pools[side], total, neutralisations[side]);
+    const left = [this.#words.count("pool", pools[side]), this.#words.count("neutral", neutralisations[side])];
+    if (document.body.hasAttribute("data-marks")) left.unshift(this.#words.say(`bar.${side}`));
+    pool.replaceChildren(...left.map((text) => Object.assign(document.createElement("span"), { textContent: text })));
+  }
+}
+
+const seconds = (ms) => Math.max(0, Math.ceil(ms / 1000));
+
+// Rounded up: a clock shows 0:00 only when there is nothing left.
+function face(ms) {
+  const left = seconds(ms);
+  return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+}
+
+function drawPips(box, pool, total, neutralisations) {
+  const key = `${pool}/${total} ${neutralisations}`;
+  if (box.dataset.drawn === key) return;
+  box.dataset.drawn = key;
+  const pips = Array.from({ length: total }, (_, at) => pip("pip", at >= pool));
+  const diamonds = Array.from({ length: Math.max(1, neutralisations) }, (_, at) => pip("diamond", at >= neutralisations));
+  box.replaceChildren(...pips, ...diamonds);
+}
+
+function pip(kind, spent) {
+  const element = document.createElement("i");
+  element.className = kind;
+  element.toggleAttribute("data-spent", spent);
+  return element;
+}

@@ -1,0 +1,100 @@
+// A state in words: what happened, what a touch would do, why one was refused. Each function gives one sentence.
+
+import { cellName, cellNumber, cheapest, condition, isOneLine, meaning, nextStarter, otherSide, owner, readAction } from "./game.js";
+import { plain } from "./words.js";
+
+export class Sentences {
+  #words;
+
+  constructor(words) {
+    this.#words = words;
+  }
+
+  #side(side) {
+    return this.#words.say(`side.${side}`);
+  }
+
+  /** What has just happened, or what is going on. */
+  past(view) {
+    const { phase, starter } = view;
+    if (phase === "lobby") return starter ? this.#words.say("lobby.starter", { side: this.#side(starter) }) : this.#words.say("lobby.lot");
+    if (phase === "result") return this.#end(view);
+    if (phase === "play") return this.#last(view);
+    return this.#words.say(`phase.${phase}`);
+  }
+
+  #last(view) {
+    const { last_action, to_move, starter } = view;
+    if (last_action === null) return this.#words.say("past.start", { side: this.#side(starter ?? to_move) });
+    const { kind, cell } = readAction(last_action);
+    const side = this.#side(otherSide(to_move));
+    if (kind === "pass") return this.#words.say(`past.pass.${view.missed ?? "untold"}`, { side });
+    return this.#words.say(`past.${kind}`, { side, cell: cellName(cell) });
+  }
+
+  #end({ result, reason, line }) {
+    if (reason === "line") return this.#line(line);
+    if (reason === "stalemate" || reason === "agreement") return this.#words.say(`end.${reason}`);
+    return this.#words.say(`end.${reason}`, { side: this.#side(otherSide(result)) });
+  }
+
+  #line(names) {
+    if (!isOneLine(names)) return this.#words.say("end.lines");
+    const [first, last] = [names[0], names.at(-1)];
+    return this.#words.say(`end.line.${names.length}`, { first, last });
+  }
+
+  /** What can be done now, where no cell is pointed at. */
+  next(view) {
+    const { phase } = view;
+    if (phase === "result") return this.#words.say("next.result", { side: this.#side(nextStarter(view)) });
+    return phase === "paused" || phase === "lobby" ? this.#words.say(`next.${phase}`) : "";
+  }
+
+  /** What a touch of a cell would do, and its cost. */
+  touch(view, cell) {
+    const { action, refusal } = meaning(view, cell);
+    if (refusal) return this.refusal(view, { code: refusal, cell: cellName(cell) });
+    const left = action === "neutralise" ? view.neutralisations[view.to_move] : view.pools[view.to_move];
+    return this.#words.say(`touch.${action}`, { left, total: view.total });
+  }
+
+  /** Why a touch was refused, and what would be allowed. */
+  refusal(view, { code, cell }) {
+    const kind = view.actions.get(cellNumber(cell)) ?? "permute";
+    const verb = this.#words.say(`verb.${kind}`);
+    return this.#words.say(`refusal.${code}`, { cell, verb, instead: this.#instead(view) });
+  }
+
+  #instead(view) {
+    const kind = cheapest(view) ?? "light";
+    return this.#words.say(`instead.${kind}`, { other: this.#words.say(`colour.${otherSide(view.to_move ?? "a")}`) });
+  }
+
+  /** One cell for a screen reader. */
+  cell(view, cell, touchable) {
+    const sign = view.cells[cell];
+    const side = owner(sign);
+    const colour = side ? this.#words.say(`colour.${side}`) : "";
+    const what = this.#words.say(`cell.${condition(sign)}`, { cell: cellName(cell), colour });
+    return touchable && view.phase === "play" ? `${what} ${plain(this.touch(view, cell))}.` : what;
+  }
+
+  /** What a screen reader says of a change. */
+  live(view) {
+    const turn = view.phase === "play" ? this.#words.say("live.turn", { side: this.#side(view.to_move) }) : "";
+    const winner = view.phase === "result" && view.result !== "draw" ? this.#words.say("wins", { side: this.#side(view.result) }) + "." : "";
+    return plain([winner, this.past(view), turn, this.next(view)].filter(Boolean).join(" "));
+  }
+
+  /** The parts that fail, a sentence each; empty when all is well. */
+  health({ ok, parts }) {
+    if (ok) return "";
+    const failed = Object.entries(parts).filter(([, part]) => !part.ok);
+    return failed.map(([name, { text }]) => this.#part(name, text)).join(" ");
+  }
+
+  #part(name, text) {
+    return this.#words.has(`part.${name}`) ? this.#words.say(`part.${name}`) : this.#words.say("part.other", { name, text });
+  }
+}

@@ -1,0 +1,169 @@
+"""The page's files as text: catalogues that agree, words for everything, nothing from elsewhere, nothing inline."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+STATIC = Path(__file__).parent.parent / "firmware" / "web" / "static"
+SCRIPTS = sorted(STATIC.glob("*.js"))
+CATALOGUES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(STATIC.glob("*.json"))}
+
+# The contract of GET /api/v1/state.
+REFUSALS = ["own_permuted", "own_blocked", "neutralised", "no_pool", "no_neutralisation", "block_off"]
+REFUSALS += ["hold", "masked", "not_ready"]
+PHASES = ["attract", "lobby", "play", "paused", "menu", "result", "safe"]
+REASONS = ["line", "stalemate", "time", "resignation", "agreement"]
+LANGUAGES = ["en", "fr"]
+LOADED = ["/static/icon.svg", "/static/app.css", "/static/main.js"]
+# A key with a part filled in at run time: every value the part can take.
+FILLED = {
+    "side": ["a", "b"],
+    "colour": ["a", "b"],
+    "bar": ["a", "b"],
+    "phase": [phase for phase in PHASES if phase not in ("lobby", "play", "result")],
+    "next": ["lobby", "paused", "result"],
+    "past": ["light", "permute", "block", "neutralise"],
+    "past.pass": ["timeout", "forced", "untold"],
+    "end": [reason for reason in REASONS if reason != "line"],
+    "end.line": ["4", "5", "6", "7"],
+    "touch": ["light", "permute", "block", "neutralise"],
+    "verb": ["light", "permute", "block", "neutralise"],
+    "instead": ["light", "permute", "block", "neutralise"],
+    "refusal": REFUSALS,
+    "cell": ["empty", "lit", "permuted", "blocked", "neutralised"],
+    "lesson": ["light", "permute", "block", "neutralise", "win"],
+    "mark": ["permuted", "blocked", "neutralised"],
+    "part": ["leds", "matrix", "link", "journal", "other"],
+}
+COUNTED = ["none", "one", "other"]  # the plural classes of French and English that whole numbers under a million meet
+
+
+def keys_used() -> set[str]:
+    """Every catalogue key that the scripts can ask for."""
+    text = "\n".join(path.read_text("utf-8") for path in SCRIPTS)
+    asked = set(re.findall(r"\bsay\(\s*\"([\w.]+)\"", text))
+    asked |= set(re.findall(r"\? this\.#words\.say\(\"([\w.]+)\"", text))
+    for stem in re.findall(r"\b(?:say|has)\(\s*`([\w.]+)\.\$\{", text):
+        asked |= {f"{stem}.{value}" for value in FILLED[stem]}
+    for stem in re.findall(r"\bcount\(\s*\"([\w.]+)\"", text):
+        asked |= {f"{stem}.{value}" for value in COUNTED}
+    return asked
+
+
+def placeholders(text: str) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", text))
+
+
+def test_there_is_one_catalogue_a_language() -> None:
+    """The page speaks French and English, each from one file."""
+    assert LANGUAGES == list(CATALOGUES)
+
+
+def test_catalogues_have_the_same_keys() -> None:
+    """Both catalogues have the same keys in the same order, so that they can be read side by side."""
+    assert list(CATALOGUES["en"]) == list(CATALOGUES["fr"])
+
+
+@pytest.mark.parametrize("key", CATALOGUES["en"])
+def test_catalogues_have_the_same_placeholders(key: str) -> None:
+    """A sentence names the same things in both languages, and has its weight in pairs of stars."""
+    english, french = CATALOGUES["en"][key], CATALOGUES["fr"][key]
+    assert english
+    assert french
+    assert placeholders(english) == placeholders(french)
+    assert 0 == english.count("*") % 2 == french.count("*") % 2
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+@pytest.mark.parametrize("lang", CATALOGUES)
+def test_every_refusal_has_words(lang: str, code: str) -> None:
+    """Every refusal code is a sentence in both languages that says, with weight, what would be allowed."""
+    assert re.search(r"\*.+\*", CATALOGUES[lang][f"refusal.{code}"])
+
+
+def test_every_key_asked_for_exists() -> None:
+    """No script asks for words that the catalogues lack."""
+    assert not keys_used() - set(CATALOGUES["en"])
+
+
+def test_every_key_is_asked_for() -> None:
+    """The catalogues hold no words that nothing says."""
+    assert not set(CATALOGUES["en"]) - keys_used()
+
+
+@pytest.mark.parametrize("key", CATALOGUES["fr"])
+def test_french_typography(key: str) -> None:
+    """French sentences have a narrow no-break space before ; : ! ? and typographic apostrophes."""
+    text = CATALOGUES["fr"][key]
+    assert not re.findall(r"[^\u202f][;:!?]", text)
+    assert "'" not in text
+
+
+@pytest.mark.parametrize("path", sorted(STATIC.iterdir()), ids=lambda path: path.name)
+def test_nothing_is_loaded_from_elsewhere(path: Path) -> None:
+    """No file of the page names another host or embeds data; the only URLs are XML namespaces."""
+    text = path.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
+    assert not re.findall(r"https?://\w|(?<![:\w])//\w+\.\w+/|\bdata:[a-z]+/|@import", text)
+
+
+class Tags(HTMLParser):
+    """Collects what the page's HTML asks a browser to load or run, and the words it holds itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.open: list[str] = []
+        self.inline: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a tag and its attributes."""
+        self.open.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        """Note text: code if inside a script or style, else words."""
+        if data.strip():
+            (self.inline if self.open[-1] in ("script", "style") else self.words).append(data.strip())
+
+
+def tags() -> Tags:
+    parser = Tags()
+    parser.feed((STATIC / "index.html").read_text("utf-8"))
+    return parser
+
+
+def test_nothing_is_inline() -> None:
+    """The page obeys its policy: no inline script or style, no style or on* attribute."""
+    page = tags()
+    assert not page.inline
+    assert not [entry for entry in page.attributes if entry[1] == "style" or entry[1].startswith("on")]
+
+
+def test_every_file_named_exists() -> None:
+    """What the HTML and the scripts load is there, under the paths that the server serves."""
+    named = [value for _, name, value in tags().attributes if name in ("src", "href")]
+    assert LOADED == named
+    for path in SCRIPTS:
+        for imported in re.findall(r"from \"(.+?)\"", path.read_text("utf-8")):
+            assert (path.parent / imported).is_file(), f"{path.name} imports {imported}"
+
+
+def test_words_are_in_the_catalogues() -> None:
+    """The HTML itself holds no words but the game's name."""
+    assert "MORBAK" == " ".join(tags().words)
+
+
+def test_ids_that_scripts_look_for_exist() -> None:
+    """Every element that a script finds by its id is in the page, once."""
+    ids = [value for _, name, value in tags().attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    text = "\n".join(path.read_text("utf-8") for path in SCRIPTS)
+    wanted = set(re.findall(r"\bfind\(\"([\w-]+)\"\)", text)) | set(re.findall(r"querySelector\(\"#([\w-]+)\"\)", text))
+    assert len(wanted) > 10
+    assert not wanted - set(ids)
