@@ -76,17 +76,25 @@ class Limiter:
         """The chain's bytes at `t_us`, dimmed as a whole as far as current asks for, and the state after them."""
         passed_us = 0 if state.t_us is None else max(0, min(t_us - state.t_us, _RISE_US))
         ramp = state.ramp + self._slew * passed_us
-        eased_us = min(state.eased_us + passed_us, _EASED_US)
         current = self._current(chain)
-        if current <= self._idle + self._free:
-            eased_us = _EASED_US
         allowed = min(ramp + self._free, self._budget)
-        if current > allowed or eased_us < _EASED_US:
-            scale = min(self._scale(chain, current, allowed), eased_us // _EASE_US)
-            eased_us = min(eased_us, scale * _EASE_US + _EASE_US - 1)
-            chain = chain.translate(_dimmed(scale))
+        if current > allowed or state.eased_us < _EASED_US:
+            eased_us = self._eased(chain, current, allowed, state.eased_us + passed_us)
+            chain = chain.translate(_dimmed(eased_us // _EASE_US))
             current = self._current(chain)
-        return chain, LimiterState(t_us, min(ramp, current), eased_us)
+        else:
+            eased_us = _EASED_US
+        return chain, LimiterState(t_us, ramp if ramp < current else current, eased_us)
+
+    def _eased(self, chain: bytes, current: int, allowed: int, eased_us: int) -> int:
+        """How far the limit lets go: falls as far as current asks for at once, comes back by `_EASE_US` a scale.
+
+        A frame that draws less than may come at any time is shown as it is.
+        """
+        if current <= self._idle + self._free:
+            return _EASED_US
+        scale = self._scale(chain, current, allowed)
+        return min(eased_us, scale * _EASE_US)
 
     def _current(self, chain: bytes) -> int:
         colours = self._first * sum(chain[0::3]) + self._second * sum(chain[1::3]) + self._third * sum(chain[2::3])
@@ -138,7 +146,8 @@ class Pixels:
     def __init__(self, profile: Profile) -> None:
         self._bytes = 3 * profile.cells
         self._unpack = Struct("3s" * profile.cells).unpack
-        self._in_chain_order = itemgetter(*profile.chain)
+        straight = profile.chain == tuple(range(profile.cells))
+        self._in_chain_order = itemgetter(slice(None)) if straight else itemgetter(*profile.chain)
         self._colours = _Colours(profile)
         self._channels = itemgetter(*_channel_places(profile))
 

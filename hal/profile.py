@@ -281,8 +281,8 @@ def _value(source: _Source, key: str, value: object, kind: Any) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as fault:
-        choices = f"; one of {', '.join(get_args(kind))}" if get_origin(kind) is Literal else ""
-        raise source.refuse(key, value, f"{fault}{choices}") from fault
+        reason = f"one of {', '.join(get_args(kind))} is wanted" if get_origin(kind) is Literal else str(fault)
+        raise source.refuse(key, value, reason) from fault
 
 
 def _check_relations(source: _Source, profile: Profile) -> None:

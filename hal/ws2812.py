@@ -30,9 +30,9 @@ _WINDOWS_NS = (
 def problem(spi_hz: int) -> str | None:
     """Why a WS2812 would misread this SPI clock, in one sentence; None if it reads it (case A24)."""
     for name, symbols, low_ns, high_ns in _WINDOWS_NS:
-        time_ns = symbols * 1_000_000_000 // spi_hz
-        if not low_ns <= time_ns <= high_ns:
-            return f"{name} would last {time_ns} ns and a WS2812 wants {low_ns} to {high_ns} ns"
+        if not low_ns * spi_hz <= symbols * 1_000_000_000 <= high_ns * spi_hz:
+            time_ns = symbols * 1_000_000_000 / spi_hz
+            return f"{name} would last {time_ns:.0f} ns and a WS2812 wants {low_ns} to {high_ns} ns"
     return None
 
 
