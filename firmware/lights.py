@@ -55,7 +55,6 @@ class Lights:
         self._voices = voices(palette)
         self._dim = {char: dimmed(voice, RESULT_LEVEL) for char, voice in self._voices.items()}
         self._draw = {char: dimmed(voice, DRAW_LEVEL) for char, voice in self._voices.items()}
-        self._won: dict[Side, Rhythm] = {side: steady(palette.side(side)) for side in EDGES}
         self._edge = {side: scenes.edge(palette.side(side), scenes.RESULT_EDGE) for side in EDGES}
         self._lobby = {side: scenes.edge(palette.side(side), scenes.LOBBY_EDGE) for side in EDGES}
         self._low = {side: moments.low_rhythm(palette.side(side)) for side in EDGES}
@@ -75,7 +74,7 @@ class Lights:
             for offset, stack in stacks:
                 for layer in stack:
                     if layer.start_us <= t_us < layer.end_us:
-                        frame[offset : offset + 3] = layer.paint(t_us, frame[offset : offset + 3])
+                        frame[offset : offset + 3] = layer.paint(t_us, bytes(frame[offset : offset + 3]))
                         break
         return bytes(frame)
 
@@ -115,22 +114,21 @@ class Lights:
     def _lobby_edges(self, starter: Side | None) -> Shown:
         """The edge of whoever starts, full; both edges breathe while nobody knows."""
         if starter is not None:
-            return dict.fromkeys(EDGES[starter], self._won[starter])
+            return dict.fromkeys(EDGES[starter], self._voices[starter])  # a lit cell's character is its side
         return {cell: self._lobby[side] for side, cells in EDGES.items() for cell in cells}
 
     def _result(self, s: Snapshot) -> Shown:
         """A line stays and all else dims; without one the winner's cells stay; a draw dims everything.
 
-        The winner's edge shows faintly where it is empty, in a draw both: a board that is empty says who won, too.
+        Where no line says it, the winner's edge shows faintly where it is empty, in a draw both.
         """
-        shown: Shown = {}
+        shown = self._position(s.cells, self._draw if s.winner is None else self._dim)
+        if s.winner is not None and s.line:
+            return shown | dict.fromkeys(s.line, self._voices[s.winner])
         for side in EDGES if s.winner is None else (s.winner,):
-            shown |= dict.fromkeys(EDGES[side], self._edge[side])
-        shown |= self._position(s.cells, self._draw if s.winner is None else self._dim)
-        if s.winner is not None:
-            own = {cell: self._voices[char] for cell, char in enumerate(s.cells) if char in OWNED[s.winner]}
-            shown |= dict.fromkeys(s.line, self._won[s.winner]) if s.line else own
-        return shown
+            shown = dict.fromkeys(EDGES[side], self._edge[side]) | shown
+        own = "" if s.winner is None else OWNED[s.winner]
+        return shown | {cell: self._voices[char] for cell, char in enumerate(s.cells) if char in own}
 
     # -- the layers ----------------------------------------------------------------------------------------------
 
@@ -227,7 +225,7 @@ def _flowing(shown: Shown, tide: tuple[int, ...]) -> Ground:
         if len(rhythm.values) > 1:
             places[rhythm].append(place)
     still, open_water = int.from_bytes(base), int.from_bytes(empty)
-    moving = tuple((*rhythm, tuple(cells)) for rhythm, cells in places.items())
+    moving = tuple((rhythm.period_us, rhythm.values, tuple(cells)) for rhythm, cells in places.items())
 
     def ground(t_us: int) -> bytearray:
         water = tide[t_us // scenes.TIDE_STEP_US % len(tide)]

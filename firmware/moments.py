@@ -29,8 +29,8 @@ FAULT_US = 2_000_000
 FADE_US = 500_000
 CREST_RISE_US, CREST_FALL_US = 80_000, 520_000
 LOW_US = 1_000_000
-# Low time swings between these luminances: 0.07 apart, so under the 0.10 from which WCAG 2.2 speaks of a flash.
-LOW_LIGHT, LOW_LIGHT_HIGH = 0.015, 0.085
+# Low time swings between these luminances: 0.05 apart, so well under the 0.10 from which WCAG 2.2 speaks of a flash.
+LOW_LIGHT, LOW_LIGHT_HIGH = 0.012, 0.062
 
 Paint = Callable[[int, Colour], Colour]
 
@@ -78,15 +78,20 @@ def hold(pattern: Pattern, colour: Colour) -> Layer:
 
 def bloom(start_us: int, pale: Colour) -> Layer:
     """The last action: pale at once, then down to what its cell has become."""
-    return Layer(start_us, start_us + BLOOM_US, lambda t_us, under: mix(under, pale, glow(t_us - start_us, 0, BLOOM_US)))
+    return once(start_us, 0, BLOOM_US, pale)
 
 
 def crest(start_us: int, pale: Colour) -> Layer:
     """The light that runs along a line passes here."""
+    return once(start_us, CREST_RISE_US, CREST_FALL_US, pale)
+
+
+def once(start_us: int, rise_us: int, fall_us: int, colour: Colour) -> Layer:
+    """A colour that comes in `rise_us` and goes in `fall_us`, over what lies beneath."""
     return Layer(
         start_us,
-        start_us + CREST_RISE_US + CREST_FALL_US,
-        lambda t_us, under: mix(under, pale, glow(t_us - start_us, CREST_RISE_US, CREST_FALL_US)),
+        start_us + rise_us + fall_us,
+        lambda t_us, under: mix(under, colour, glow(t_us - start_us, rise_us, fall_us)),
     )
 
 
@@ -100,7 +105,7 @@ def fade(start_us: int, before: Rhythm) -> Layer:
 
 
 def swell(start_us: int, colour: Colour, period_us: int) -> Layer:
-    """A colour that comes and goes over what lies beneath, from nothing at `start_us` on, for as long as it is there."""
+    """A colour that comes and goes over what lies beneath, from nothing at `start_us` on."""
     return Layer(start_us, FOREVER_US, lambda t_us, under: mix(under, colour, swing((t_us - start_us) / period_us)))
 
 

@@ -17,7 +17,7 @@ GAMMA = 2.2
 FLOOR = 34
 DARK: Colour = bytes(3)
 
-_LIGHT = tuple((byte / 255) ** GAMMA for byte in range(256))
+_LIGHT: tuple[float, ...] = tuple((byte / 255) ** GAMMA for byte in range(256))
 
 
 def mix(under: Colour, over: Colour, share: float) -> Colour:
@@ -73,15 +73,15 @@ class Palette(NamedTuple):
         return self.a_tide if side == "a" else self.b_tide
 
 
-# The tide is 3 to 6 on the wire on the leading channel and always 1 on green. Green stays: it is most of what the eye
-# sees at this level, so a step of it would be a jump, and without it orange sinks to red and blue to violet.
+# The tide's levels on the wire: (3..6,1,0) for a, (0,0,4) (0,0,5) (0,1,5) (0,1,6) for b. One step of green is most of
+# what the eye sees down here: without it orange sinks to red; with it in every step the blue would be teal.
 DEFAULT = Palette(
     a=bytes.fromhex("ff7a18"),
     b=bytes.fromhex("1e6bff"),
     a_pale=bytes.fromhex("ffe3c4"),
     b_pale=bytes.fromhex("bfd6ff"),
     a_tide=tuple(bytes((byte, 21, 0)) for byte in (34, 39, 43, 47)),
-    b_tide=tuple(bytes((0, 21, byte)) for byte in (34, 39, 43, 47)),
+    b_tide=tuple(bytes((0, *rest)) for rest in ((0, 39), (0, 43), (21, 43), (21, 47))),
     neutralised=bytes.fromhex("3a3440"),
     mist=bytes.fromhex("d8cfe6"),
     white=bytes.fromhex("ffffff"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import cos, pi
-from typing import NamedTuple
 
 from firmware.palette import Colour, Palette, mix, scale
 
@@ -18,8 +18,12 @@ PULSE_SWELL_US = 1_000_000
 PULSE_REST = 0.15
 
 
-class Rhythm(NamedTuple):
-    """Values by phase of a period: colours, or tables that map the bytes of a whole frame."""
+@dataclass(frozen=True, eq=False)
+class Rhythm:
+    """Values by phase of a period: colours, or tables that map the bytes of a whole frame.
+
+    Each is equal to itself only, so cells can be gathered by their rhythm without comparing all its values.
+    """
 
     period_us: int
     values: tuple[bytes, ...]

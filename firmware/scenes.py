@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import chain
+from collections.abc import Callable, Iterator
 from math import sin, tau
+from typing import NamedTuple
 
 from firmware.moments import Layer
 from firmware.palette import DARK, Colour, Palette, mix, scale
@@ -26,10 +26,11 @@ TIDE_SHAPE = bytes([0] * 18 + [1] * 7 + [2] * 5 + [3] * 6 + [2] * 5 + [1] * 7)
 TIDE_ROW_STEPS = 7
 
 LOBBY_EDGE = (0.25, 0.6, 4_000_000)
-RESULT_EDGE = (0.03, 0.08, 6_000_000)
+RESULT_EDGE = (0.015, 0.045, 6_000_000)
 
 LOT_US = 2_000_000
 LOT_CHASE_US = 1_400_000
+LOT_BRAKE = 0.6  # 1 would be no braking, 0.5 an even one; a little less, so that the last step does not stand still
 LOT_SETTLE_US = 90_000  # from one cell of the starter's edge to the next
 LOT_RISE_US, LOT_FALL_US = 50_000, 380_000
 # The cells round the board, clockwise from the middle of a's edge; the middle of b's edge lies half-way.
@@ -57,11 +58,25 @@ def edge(colour: Colour, levels: tuple[float, float, int]) -> Rhythm:
     return breath(colour, *levels)
 
 
+class Visit(NamedTuple):
+    """A side's light on one cell of the lot, in microseconds from its start; `fall_us` None: it stays."""
+
+    rise_us: int
+    fall_us: int | None
+    side: Side
+
+    def share(self, age_us: int) -> float:
+        """How much of the light is there, 0 to 1."""
+        up = min(1.0, max(0, age_us - self.rise_us) / LOT_RISE_US)
+        fallen_us = 0 if self.fall_us is None else max(0, age_us - self.fall_us)
+        return up * max(0.0, 1 - fallen_us / LOT_FALL_US) ** 2
+
+
 class Lot:
     """Both colours chase each other round the board, slower and slower, until each is home at the middle of its edge;
-    then the starter's spreads along it and the other goes out. Which one it is cannot be told before.
+    then the starter's spreads along all of it and the other goes out. Until then nothing tells which it will be.
 
-    Half a ring lies between the two, so a cell is passed by one and then the other at least 410 ms later.
+    Half a ring lies between the two, so a cell that one has passed is passed by the other 470 ms later or more.
     """
 
     def __init__(self, palette: Palette) -> None:
@@ -70,38 +85,40 @@ class Lot:
 
     def layers(self, lot_us: int, starter: Side) -> list[tuple[int, Layer]]:
         """One layer for each cell round the board."""
-        return [(cell, self._layer(cell, lot_us, starter)) for cell in RING]
+        return [(cell, self._layer(cell, lot_us, _visits(cell, starter))) for cell in RING]
 
-    def _layer(self, cell: int, lot_us: int, starter: Side) -> Layer:
-        passes = sorted(chain(_passes(cell, "a"), _passes(cell, "b")))
-        settle_us = _settle_us(cell, starter)
+    def _layer(self, cell: int, lot_us: int, visits: list[Visit]) -> Layer:
         before = next((self._lobby[side] for side in EDGES if cell in EDGES[side]), None)
 
         def paint(t_us: int, _under: Colour) -> Colour:
             age_us = t_us - lot_us
             colour = DARK if before is None else mix(DARK, before.at(t_us), glow(age_us, 0, LOT_FALL_US))
-            for start_us, side in passes:
-                colour = mix(colour, self._palette.side(side), glow(age_us - start_us, LOT_RISE_US, LOT_FALL_US))
-            if settle_us is not None and age_us >= settle_us:
-                share = min(1.0, (age_us - settle_us) / LOT_RISE_US)
-                colour = mix(colour, self._palette.side(starter), share)
+            for visit in visits:
+                colour = mix(colour, self._palette.side(visit.side), visit.share(age_us))
             return colour
 
         return Layer(lot_us, lot_us + LOT_US, paint)
 
 
-def _passes(cell: int, side: Side) -> list[tuple[int, Side]]:
-    """When a side's light comes by a cell, in microseconds from the start of the lot: it brakes evenly to its stop."""
+def _visits(cell: int, starter: Side) -> list[Visit]:
+    """Every light that comes to a cell, in order of time."""
+    visits = [visit for side in EDGES for visit in _passes(cell, side, starter)]
+    if cell in EDGES[starter] and all(visit.fall_us is not None for visit in visits):
+        spread_us = LOT_SETTLE_US * abs(cell % COLUMNS - COLUMNS // 2)
+        visits.append(Visit(LOT_CHASE_US + spread_us, None, starter))
+    return sorted(visits)
+
+
+def _passes(cell: int, side: Side, starter: Side) -> Iterator[Visit]:
+    """A side's light comes by, braking; on the way home along its own edge it leaves its trace lit."""
     home = 0 if side == "a" else len(RING) // 2
     steps = (RING.index(cell) - home) % len(RING)
-    laps = (steps, len(RING)) if steps == 0 else (steps,)
-    return [(round(LOT_CHASE_US * (1 - (1 - way / len(RING)) ** 0.5)), side) for way in laps]
-
-
-def _settle_us(cell: int, starter: Side) -> int | None:
-    if cell not in EDGES[starter]:
-        return None
-    return LOT_CHASE_US + LOT_SETTLE_US * abs(cell % COLUMNS - COLUMNS // 2)
+    for way in (0, len(RING)) if steps == 0 else (steps,):
+        rise_us = round(LOT_CHASE_US * (1 - (1 - way / len(RING)) ** LOT_BRAKE))
+        if way <= len(RING) // 2 or cell not in EDGES[side]:
+            yield Visit(rise_us, rise_us + LOT_RISE_US, side)
+        else:
+            yield Visit(rise_us, None if side == starter else LOT_CHASE_US + LOT_RISE_US, side)
 
 
 # Two slow waves: microseconds a period, and how far the phase turns from column to column and from row to row.
