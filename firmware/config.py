@@ -90,15 +90,18 @@ class Settings(NamedTuple):
     @property
     def rules(self) -> morbak.Rules:
         """The named rules, with the options that are given."""
-        named = morbak.PROFILES[self.game.rules]
-        given = {"pool": self.game.pool, "block": self.game.block, "neutralisations": self.game.neutralisations}
-        return named._replace(**{key: value for key, value in given.items() if value is not None})
+        game, named = self.game, morbak.PROFILES[self.game.rules]
+        return morbak.Rules(
+            named.pool if game.pool is None else game.pool,
+            named.block if game.block is None else game.block,
+            named.neutralisations if game.neutralisations is None else game.neutralisations,
+        )
 
 
 def load(path: str | Path | None, profile: Profile) -> Settings:
     """The settings in a file (None: the defaults), fit for the board. Raises ProfileError for what cannot be used."""
     if path is None:
-        settings, source = Settings(), tables.Source("settings", "")
+        settings, source = Settings(), tables.Source("settings", "", "settings")
     else:
         source = tables.read(Path(path), "settings")
         found = tables.parse(source, Settings._fields)

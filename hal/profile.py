@@ -6,18 +6,15 @@ other. Anything else is a `ProfileError` with file, line, key, value and reason.
 
 from __future__ import annotations
 
-import difflib
-import re
-import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
-from hal import ws2812
+from hal import tables, ws2812
 from hal.errors import ProfileError
 
 # Wire level that every lit cell keeps, and that every supply must therefore carry on all cells (design: light).
@@ -180,41 +177,18 @@ _RELATIONS = (
 )
 
 
-class _Source(NamedTuple):
-    """The text a profile comes from, to name the line of a mistake."""
-
-    file: str
-    text: str
-
-    def refuse(self, key: str, value: object, reason: str) -> ProfileError:
-        """The error for `section.key`, with its line where one is found."""
-        return ProfileError(self.file, key, value, reason, self._line(key))
-
-    def _line(self, key: str) -> int | None:
-        section = ""
-        for number, line in enumerate(self.text.splitlines(), 1):
-            if header := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):
-                section = header[1]
-                if section == key:
-                    return number
-            elif (entry := re.match(r"\s*([\w.-]+)\s*=", line)) and f"{section}.{entry[1]}".lstrip(".") == key:
-                return number
-        parent = key.rpartition(".")[0]
-        return self._line(parent) if parent else None
-
-
 def load(path: str | Path) -> Profile:
     """The profile in a TOML file. Raises ProfileError for one that cannot be read, understood or driven."""
-    source = _read(Path(path))
-    tables = _tables(source)
-    board = _section(source, tables, "board", BoardSection)
-    leds = _section(source, tables, "leds", LedsSection)
+    source = tables.read(Path(path), "profile")
+    found = tables.parse(source, ("board", "matrix", "leds", "power"))
+    board = tables.section(source, found, "board", BoardSection)
+    leds = tables.section(source, found, "leds", LedsSection)
     profile = Profile(
         source.file,
         board,
-        _section(source, tables, "matrix", MatrixSection),
+        tables.section(source, found, "matrix", MatrixSection),
         leds,
-        _section(source, tables, "power", PowerSection),
+        tables.section(source, found, "power", PowerSection),
         _chain(source, board, leds),
     )
     _check_relations(source, profile)
@@ -230,62 +204,7 @@ def shipped(name: str) -> Path:
     return known[name]
 
 
-def _read(path: Path) -> _Source:
-    try:
-        return _Source(str(path), path.read_text(encoding="utf-8"))
-    except OSError as fault:
-        raise ProfileError(str(path), "", None, f"the profile cannot be read: {fault.strerror}") from fault
-    except UnicodeDecodeError as fault:
-        line = fault.object.count(b"\n", 0, fault.start) + 1
-        raise ProfileError(str(path), "", None, f"the profile is not UTF-8 text: {fault.reason}", line) from fault
-
-
-def _tables(source: _Source) -> dict[str, Any]:
-    """The file's tables; only the sections a profile has."""
-    try:
-        tables = tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError as fault:
-        place = re.search(r"line (\d+)", str(fault))
-        line = int(place[1]) if place else source.text.count("\n") + 1
-        raise ProfileError(source.file, "", None, f"the profile is not TOML: {fault}", line) from fault
-    _refuse_unknown(source, "", tables, ("board", "matrix", "leds", "power"))
-    return tables
-
-
-def _refuse_unknown(source: _Source, prefix: str, table: dict[str, Any], known: Iterable[str]) -> None:
-    names = list(known)
-    for key, value in table.items():
-        if key not in names:
-            nearest = difflib.get_close_matches(key, names, n=1, cutoff=0.0)[0]
-            kind = "key" if prefix else "section"
-            raise source.refuse(f"{prefix}{key}", value, f"unknown {kind}; the nearest is {nearest}")
-
-
-_Section = TypeVar("_Section", bound=msgspec.Struct)
-
-
-def _section(source: _Source, tables: dict[str, Any], name: str, kind: type[_Section]) -> _Section:
-    """One section, each key checked on its own so that the error can name it."""
-    table = tables.get(name, {})
-    if not isinstance(table, dict):
-        raise source.refuse(name, table, f"a section [{name}] is wanted")
-    fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    _refuse_unknown(source, f"{name}.", table, fields)
-    for field in fields.values():
-        if field.required and field.name not in table:
-            raise source.refuse(f"{name}.{field.name}", None, "this key must be given")
-    return kind(**{key: _value(source, f"{name}.{key}", value, fields[key].type) for key, value in table.items()})
-
-
-def _value(source: _Source, key: str, value: object, kind: Any) -> Any:
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as fault:
-        reason = f"one of {', '.join(get_args(kind))} is wanted" if get_origin(kind) is Literal else str(fault)
-        raise source.refuse(key, value, reason) from fault
-
-
-def _check_relations(source: _Source, profile: Profile) -> None:
+def _check_relations(source: tables.Source, profile: Profile) -> None:
     for relation in _RELATIONS:
         if not relation.holds(profile):
             section, key = relation.key.split(".")
@@ -294,7 +213,7 @@ def _check_relations(source: _Source, profile: Profile) -> None:
             raise source.refuse(relation.key, value, reason)
 
 
-def _chain(source: _Source, board: BoardSection, leds: LedsSection) -> tuple[int, ...]:
+def _chain(source: tables.Source, board: BoardSection, leds: LedsSection) -> tuple[int, ...]:
     """The cell at each position of the chain; every cell has exactly one LED."""
     rows, columns, order = board.rows, board.columns, leds.order
     if order == "row-major":
@@ -309,7 +228,7 @@ def _chain(source: _Source, board: BoardSection, leds: LedsSection) -> tuple[int
     return _placed(source, board, [(_cell(source, board, cell), led) for cell, led in pairs])
 
 
-def _cell(source: _Source, board: BoardSection, cell: int | str) -> int:
+def _cell(source: tables.Source, board: BoardSection, cell: int | str) -> int:
     """The number of a cell given by name or number."""
     names = [_name(board, at) for at in range(board.rows * board.columns)]
     number = names.index(cell) if cell in names else cell
@@ -323,7 +242,7 @@ def _name(board: BoardSection, cell: int) -> str:
     return f"{chr(ord('a') + column)}{row + 1}"
 
 
-def _placed(source: _Source, board: BoardSection, pairs: list[tuple[int, int]]) -> tuple[int, ...]:
+def _placed(source: tables.Source, board: BoardSection, pairs: list[tuple[int, int]]) -> tuple[int, ...]:
     """The chain that (cell, LED) pairs make, each cell and each LED exactly once."""
     led_of: dict[int, int] = {}
     cell_at: dict[int, int] = {}

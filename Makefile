@@ -1,0 +1,43 @@
+# Two commands do all the set-up: `make run` (the board in a browser) and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(VENV)/.run
+DEV := $(VENV)/.dev
+
+.PHONY: run test prove bench shots check clean
+
+run: $(RUN)
+	$(BIN)/morbak run --board sim --open
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# The long proofs in full: every random count as the issues ask for it.
+prove: $(DEV)
+	MORBAK_PROVE=1 $(BIN)/python -m pytest -m long -rA
+
+bench: $(DEV)
+	$(BIN)/python -m tests.bench
+
+# Pictures of the page in every phase, size and language, into shots/.
+shots: $(DEV)
+	$(BIN)/python -m tests.shots shots
+
+$(RUN): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --disable-pip-version-check install -q -e .
+	touch $@
+
+$(DEV): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --disable-pip-version-check install -q -e '.[dev]'
+	touch $@ $(RUN)
+
+clean:
+	rm -rf $(VENV) build dist shots .pytest_cache .mypy_cache .ruff_cache .hypothesis

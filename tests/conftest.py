@@ -1,0 +1,62 @@
+"""What every test may use, and which rungs of the ladder ran.
+
+A rung that needs a system part (a browser) is listed as not run where the part is missing; with
+`MORBAK_REQUIRE_ALL=1` that is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sys
+
+import pytest
+
+REQUIRE_ALL = os.environ.get("MORBAK_REQUIRE_ALL") == "1"
+PROVE = os.environ.get("MORBAK_PROVE") == "1"
+SEED = int(os.environ.get("MORBAK_SEED", random.SystemRandom().randrange(2**31)))
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+# rung -> what it needs, and whether that is here
+RUNGS = {"browser": ("chromium (apt install chromium)", CHROMIUM is not None)}
+
+
+def pytest_report_header() -> str:
+    """The seed of every random test, so that a failure can be repeated."""
+    return f"morbak: seed {SEED} (repeat with MORBAK_SEED={SEED}), Python {sys.version.split()[0]}, prove {PROVE}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the rungs whose parts are missing, and remember them."""
+    missing = [rung for rung, (_, here) in RUNGS.items() if not here]
+    left_out = [item for item in items if any(item.get_closest_marker(rung) for rung in missing)]
+    if left_out and not REQUIRE_ALL:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A rung that is required and cannot run has failed."""
+    for rung, (needs, here) in RUNGS.items():
+        if item.get_closest_marker(rung) and not here:
+            pytest.fail(f"the rung {rung} is required and needs {needs}", pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the rungs that did not run."""
+    for rung, (needs, here) in RUNGS.items():
+        if not here:
+            terminalreporter.write_line(f"NOT RUN: rung {rung}; it needs {needs}", yellow=True)
+
+
+@pytest.fixture
+def seed() -> int:
+    """The seed of this run; printed in the header."""
+    return SEED
+
+
+@pytest.fixture
+def prove() -> bool:
+    """Whether long proofs run in full."""
+    return PROVE
