@@ -22,6 +22,7 @@ from firmware.games.morbak_actions import format_action as format_action
 from firmware.games.morbak_actions import parse_action as parse_action
 from firmware.games.morbak_actions import parse_cell as parse_cell
 from firmware.games.morbak_position import LITE as LITE
+from firmware.games.morbak_position import MOST as MOST
 from firmware.games.morbak_position import OPPONENT as OPPONENT
 from firmware.games.morbak_position import PROFILES as PROFILES
 from firmware.games.morbak_position import STANDARD as STANDARD
