@@ -89,9 +89,9 @@ class Limiter:
     def _eased(self, chain: bytes, current: int, allowed: int, eased_us: int) -> int:
         """How far the limit lets go: falls as far as current asks for at once, comes back by `_EASE_US` a scale.
 
-        A frame that draws less than may come at any time is shown as it is.
+        A frame that draws no more than may come at any time is shown as it is.
         """
-        if current <= self._idle + self._free:
+        if current <= min(allowed, self._idle + self._free):
             return _EASED_US
         scale = self._scale(chain, current, allowed)
         return min(eased_us, scale * _EASE_US)
