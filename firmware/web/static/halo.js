@@ -8,7 +8,7 @@ const MARGIN = 1.5; // pitches around the cells: the bezel and the ground beyond
 const SIDE = (ROWS + 2 * MARGIN) * PITCH;
 const CELL = 0.85 * PITCH;
 const FAINT = 0.02; // a level too faint to reach beyond its own well
-const GAIN = 7; // the surface above lets a part through, most at the lips
+const GAIN = 9; // the surface above lets a part through, most at the lips
 const BLACK = 0.003; // what the surface shows unlit: light adds to it before the eye's curve, so the first bit is lost
 
 /** How much of a cell's hue arrives at a squared distance (in cell sides): on the slab, and as the eye's veil. */

@@ -10,12 +10,17 @@ const GAMMA = 2.2; // the board's own
 export const encode = (light) => light ** (1 / GAMMA);
 
 const FULL = 0.8; // the leading channel of a hue at full level: room for the core above it
-const EMBER_BELOW = 0.05; // a level under which a colour sits in the middle only: over a whole well it reads as brown
+const DIM_BELOW = 0.05; // under it no heat shows, and a colour sits in the middle only: over a whole well it reads as brown
+const UNLIT = 0.004; // the diffuser unlit: light adds to it before the eye's curve, so the first bit of it is lost
+const PALENESS = 1.6; // white of this opacity over a lit body comes to the sum of both lights
+const VEIL = 0.02; // what the eye adds of white to a saturated light
 const HUE_STEPS = 40; // fine enough that no step of a hue shows, coarse enough that a fade paints few
+const WARMTH_STEPS = 6;
 const STOPS = [0, 12, 25, 40, 55, 70, 85, 100, 120, 141]; // % of the half side; 141 is the corner
 const LEVEL = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
 
 const ramp = (low, high, x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
+const opacity = (light) => (encode(light + UNLIT) - encode(UNLIT)) / (encode(1 + UNLIT) - encode(UNLIT));
 const shoulder = (x) => (x < 0.9 ? x : 0.9 + 0.1 * (1 - Math.exp((0.9 - x) * 10)));
 const byte = (light) => Math.round(255 * encode(shoulder(light)));
 
@@ -71,8 +76,8 @@ export class Light {
     const light = split(LEVEL[r], LEVEL[g], LEVEL[b]);
     const { body, core, mark } = this.#cells[cell];
     this.#paintHue(cell, body, light);
-    body.style.opacity = encode(light.level);
-    core.style.opacity = encode(light.pale);
+    body.style.opacity = opacity(light.level);
+    core.style.opacity = Math.min(1, PALENESS * light.pale);
     mark.toggleAttribute("data-dim", light.level < 0.14);
     for (let channel = 0; channel < 3; channel += 1) {
       this.#glow[cell * 3 + channel] = FULL * light.level * light.hue[channel];
@@ -81,37 +86,38 @@ export class Light {
   }
 
   #paintHue(cell, body, { level, saturation, hue }) {
-    const ember = level < EMBER_BELOW && saturation > 0.5;
+    const shape = level >= DIM_BELOW ? "full" : saturation > 0.5 ? "ember" : "flat";
+    const warmth = Math.round(level * WARMTH_STEPS);
     const steps = hue.map((channel) => Math.round(encode(channel) * HUE_STEPS));
-    const key = `${steps}${ember}`;
+    const key = `${steps} ${warmth} ${shape}`;
     if (level === 0 || key === this.#hues[cell]) return;
     this.#hues[cell] = key;
-    const { image, lip } = paint(steps, ember);
-    body.style.backgroundImage = image;
-    body.style.borderColor = lip;
+    if (!painted.has(key)) painted.set(key, paint(steps, warmth / WARMTH_STEPS, SHAPES[shape]));
+    body.style.backgroundImage = painted.get(key);
   }
 }
 
+// How a body falls off from the middle to the wall (`width` in cell sides), and the heat of the LED itself.
+const SHAPES = {
+  full: { wall: 0.3, width: 0.385, heat: 0.27 },
+  flat: { wall: 0.5, width: 0.4, heat: 0 },
+  ember: { wall: 0.1, width: 0.3, heat: 0 },
+};
+const WELL = 0.07; // what the wall of the well returns
 const painted = new Map();
 
-function paint(steps, ember) {
-  const key = `${steps}${ember}`;
-  if (!painted.has(key)) painted.set(key, mix(steps.map((step) => (step / HUE_STEPS) ** GAMMA), ember));
-  return painted.get(key);
+// Heat and veil grow with the square of the level: they are painted for the level, and its opacity does the rest.
+function paint(steps, level, { wall, width, heat }) {
+  const veil = VEIL * level;
+  const hue = steps.map((step) => veil + (1 - veil) * (step / HUE_STEPS) ** GAMMA);
+  const shape = { wall, width, heat: heat * level };
+  const stops = STOPS.map((at) => `rgb(${hue.map((channel) => byte(across(channel, at / 200, shape)))}) ${at}%`);
+  const air = `rgb(${hue.map((channel) => byte(WELL * FULL * channel))})`;
+  return `radial-gradient(circle closest-side, ${stops}), linear-gradient(${air}, ${air})`;
 }
 
-function mix(hue, ember) {
-  const stops = STOPS.map((at) => `rgb(${hue.map((channel) => byte(across(channel, at / 200, ember)))}) ${at}%`);
-  const lip = `rgb(${hue.map((channel) => byte((ember ? 0.05 : 0.2) * FULL * channel))})`;
-  return { image: `radial-gradient(circle closest-side, ${stops})`, lip };
-}
-
-// One channel at a distance (in cell sides) from the middle: the body, full in the middle and 30 % at the wall (an
-// ember 10 %), and the heat of the LED itself, which follows the square root of the hue.
-function across(channel, distance, ember) {
-  const wall = ember ? 0.1 : 0.3;
-  const width = ember ? 0.27 : 0.4;
-  const body = 1.16 * FULL * channel * (wall + (1 - wall) * Math.exp(-((distance / width) ** 2.6)));
-  const heat = ember ? 0 : 0.27 * Math.sqrt(channel) * Math.exp(-((distance / 0.26) ** 2));
-  return body + heat;
+// One channel of a body at a distance from the middle, in cell sides; heat follows the square root of the hue.
+function across(channel, distance, { wall, width, heat }) {
+  const body = 1.16 * FULL * channel * (wall + (1 - wall) * Math.exp(-((distance / width) ** 3.6)));
+  return body + heat * Math.sqrt(channel) * Math.exp(-((distance / 0.26) ** 2));
 }

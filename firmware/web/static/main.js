@@ -165,10 +165,12 @@ const moved = (before, now) =>
   !before || ["position", "phase", "last_action", "starter"].some((key) => before[key] !== now[key]);
 
 function list(box, entries) {
-  box.replaceChildren(...entries.map(([name, text]) => {
+  box.replaceChildren(...entries.map(([condition, text]) => {
     const item = document.createElement("li");
-    if (name) item.dataset.condition = name;
-    item.textContent = text;
+    const mark = document.createElement("i");
+    mark.className = "mark";
+    Object.assign(mark.dataset, { condition, owner: "" });
+    item.append(...(condition ? [mark, text] : [text]));
     return item;
   }));
 }

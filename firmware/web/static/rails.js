@@ -17,7 +17,7 @@ export class Rails {
     this.#words = words;
     this.#sides = ["a", "b"].map((side) => {
       const find = (name) => root.querySelector(`#${name}-${side}`);
-      const parts = ["rail", "turn", "name", "clock", "pips", "pool"].map((name) => [name, find(name)]);
+      const parts = ["rail", "turn", "name", "clock", "pips", "bar", "pool"].map((name) => [name, find(name)]);
       return { side, ...Object.fromEntries(parts) };
     });
   }
@@ -67,15 +67,15 @@ export class Rails {
     return move_ms > SHORT_MS ? this.#words.say("turn") : this.#words.count("turn.short", seconds(move_ms));
   }
 
-  #write({ side, rail, name, pips, pool }) {
+  #write({ side, rail, name, pips, bar, pool }) {
     const { phase, to_move, result, starter, pools, neutralisations, total } = this.#view;
     const ahead = phase === "result" ? result : phase === "lobby" ? starter : to_move;
     rail.toggleAttribute("data-active", ahead === side);
     const named = this.#words.say(`side.${side}`);
     write(name, phase === "result" && result === side ? this.#words.say("wins", { side: named }) : named);
+    write(bar, this.#words.say(`bar.${side}`));
     drawPips(pips, pools[side], total, neutralisations[side]);
     const left = [this.#words.count("pool", pools[side]), this.#words.count("neutral", neutralisations[side])];
-    if (document.body.hasAttribute("data-marks")) left.unshift(this.#words.say(`bar.${side}`));
     pool.replaceChildren(...left.map((text) => Object.assign(document.createElement("span"), { textContent: text })));
   }
 }

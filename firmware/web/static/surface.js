@@ -45,24 +45,24 @@ function paintSlab(context, side) {
 
 function paintWell(context, x, y, cell) {
   paintLip(context, x, y, cell);
-  const well = cell * 1.05;
-  fillSquare(context, x, y, well, cell * 0.285, gradient(context, y - well / 2, y + well / 2, ["rgb(7 7 9 / 0.9)", "rgb(12 12 14 / 0.86)"]));
+  const well = cell * 1.056;
+  fillSquare(context, x, y, well, cell * 0.288, gradient(context, y - well / 2, y + well / 2, ["rgb(8 8 10 / 0.86)", "rgb(13 13 15 / 0.82)"]));
   const half = cell / 2;
-  const milk = ["rgb(13 13 15 / 0.8)", "rgb(23 23 25 / 0.78)", "rgb(25 25 27 / 0.78)", "rgb(24 24 26 / 0.78)"];
+  const milk = ["rgb(13 13 15 / 0.86)", "rgb(20 20 22 / 0.84)", "rgb(22 22 24 / 0.84)", "rgb(21 21 23 / 0.84)"];
   fillSquare(context, x, y, cell, cell * 0.26, gradient(context, y - half, y + half, milk));
 }
 
 // A ring of thinner surface: halo light shines through it, and its lower edge catches a little of the room.
 function paintLip(context, x, y, cell) {
-  const outer = cell * 1.085;
+  const outer = cell * 1.108;
   context.save();
-  roundRect(context, x - outer / 2, y - outer / 2, outer, cell * 0.3);
+  roundRect(context, x - outer / 2, y - outer / 2, outer, cell * 0.314);
   context.globalCompositeOperation = "destination-out";
-  context.fillStyle = "rgb(0 0 0 / 0.42)";
+  context.fillStyle = "rgb(0 0 0 / 0.5)";
   context.fill();
   context.restore();
-  roundRect(context, x - outer / 2, y - outer / 2, outer, cell * 0.3);
-  context.fillStyle = gradient(context, y - outer / 2, y + outer / 2, ["rgb(255 255 255 / 0.02)", "rgb(255 255 255 / 0.035)", "rgb(255 255 255 / 0.1)"]);
+  roundRect(context, x - outer / 2, y - outer / 2, outer, cell * 0.314);
+  context.fillStyle = gradient(context, y - outer / 2, y + outer / 2, ["rgb(255 255 255 / 0.04)", "rgb(255 255 255 / 0.05)", "rgb(255 255 255 / 0.1)"]);
   context.fill();
 }
 
