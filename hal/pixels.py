@@ -74,17 +74,18 @@ class Limiter:
 
     def step(self, chain: bytes, t_us: int, state: LimiterState) -> tuple[bytes, LimiterState]:
         """The chain's bytes at `t_us`, dimmed as a whole as far as current asks for, and the state after them."""
-        passed_us = 0 if state.t_us is None else max(0, min(t_us - state.t_us, _RISE_US))
-        ramp = state.ramp + self._slew * passed_us
+        last_us, ramp, eased_us = state
+        if last_us is not None and t_us > last_us:
+            passed_us = min(t_us - last_us, _RISE_US)
+            ramp += self._slew * passed_us
+            eased_us += passed_us
         current = self._current(chain)
         allowed = min(ramp + self._free, self._budget)
-        if current > allowed or state.eased_us < _EASED_US:
-            eased_us = self._eased(chain, current, allowed, state.eased_us + passed_us)
-            chain = chain.translate(_dimmed(eased_us // _EASE_US))
-            current = self._current(chain)
-        else:
-            eased_us = _EASED_US
-        return chain, LimiterState(t_us, ramp if ramp < current else current, eased_us)
+        if current <= allowed and eased_us >= _EASED_US:
+            return chain, LimiterState(t_us, min(ramp, current))
+        eased_us = self._eased(chain, current, allowed, eased_us)
+        chain = chain.translate(_dimmed(eased_us // _EASE_US))
+        return chain, LimiterState(t_us, min(ramp, self._current(chain)), eased_us)
 
     def _eased(self, chain: bytes, current: int, allowed: int, eased_us: int) -> int:
         """How far the limit lets go: falls as far as current asks for at once, comes back by `_EASE_US` a scale.
