@@ -108,6 +108,14 @@ def format_record(record: Record) -> str:
     return msgspec.json.encode(record).decode()
 
 
+def describe(record: Record) -> str:
+    """A record in words: who won, how, in how many moves."""
+    verdict = {None: "unfinished", "draw": "draw"}.get(record.result, f"{record.result} wins")
+    how = f" by {record.reason}" if record.reason else ""
+    where = f" ({' '.join(record.line)})" if record.line else ""
+    return f"{verdict}{how}{where}, {len(record.moves)} moves"
+
+
 def record_rules(record: Record) -> Rules:
     """The rules that a record was played by. Raises RecordError for an unknown profile and options out of range."""
     if isinstance(record.rules, RuleOptions):
@@ -153,7 +161,7 @@ def _object(line: str) -> dict[str, object]:
     except (ValueError, RecursionError) as error:
         raise RecordError(f"the line is no JSON: {error}", "unreadable") from error
     if not isinstance(value, dict):
-        raise RecordError(f"the line is a JSON {type(value).__name__}, but a record is an object", "unreadable")
+        raise RecordError("the line is JSON, but no object", "unreadable")
     return value
 
 
@@ -180,7 +188,7 @@ def _shaped(given: dict[str, Any]) -> Record:
         record = msgspec.convert(_DECIDED | given, Record)
     except msgspec.ValidationError as error:
         move = re.search(r"at `\$\.moves\[(\d+)\]`", str(error))
-        raise RecordError(f"unreadable: {error}", "unreadable", int(move[1]) if move else None) from error
+        raise RecordError(f"the record is unreadable: {error}", "unreadable", int(move[1]) if move else None) from error
     if record.v != VERSION:
         raise RecordError(f"v is {record.v}, but only version {VERSION} can be read", "unreadable")
     line = None if record.line is None else tuple(name.strip().lower() for name in record.line)
