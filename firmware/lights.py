@@ -21,21 +21,21 @@ from firmware.snapshot import Side, Snapshot, Touch
 
 FRAME_BYTES = CELLS * 3
 OWNED: dict[Side, str] = {"a": "aAx", "b": "bBy"}
-OTHER: dict[Side, Side] = {"a": "b", "b": "a"}
 
-# In a result all else goes to 11 % of its light, which the eye takes for a quarter to a third: 25 % looks half lit.
-RESULT_LEVEL = 0.11
+# In a result all else goes to 17 % of its light: at 20 % it would still look half lit, and under 16 % side b comes
+# nearer than 20 (CIEDE2000) to a neutralised cell, which cannot go below the floor.
+DIM_LEVEL = 0.17
 DRAW_LEVEL = 1 / 3
-MENU_LEVEL = 0.11
 SAFE_LEVEL = 0.1
 # A paused board: a third of its light, 6 s. At 25 % the dimmest cell (neutralised) is still visible.
 PAUSED_US = 6_000_000
-PAUSED_LOW, PAUSED_HIGH = 0.25, 0.42
+PAUSED_LOW, PAUSED_HIGH = 0.25, 0.41
 # The light sets off along a line when the bloom of the winning action is over (400 ms), and takes at most a second.
 RUN_DELAY_US = 500_000
 RUN_STEP_US = 120_000
 RUN_US = 1_000_000
 
+NO_TIDE = (0,)
 Shown = dict[int, Rhythm]  # cells that are not empty, and how they shine
 
 
@@ -53,7 +53,7 @@ class Lights:
     def __init__(self, palette: Palette = DEFAULT) -> None:
         self._palette = palette
         self._voices = voices(palette)
-        self._dim = {char: dimmed(voice, RESULT_LEVEL) for char, voice in self._voices.items()}
+        self._dim = {char: dimmed(voice, DIM_LEVEL) for char, voice in self._voices.items()}
         self._draw = {char: dimmed(voice, DRAW_LEVEL) for char, voice in self._voices.items()}
         self._edge = {side: scenes.edge(palette.side(side), scenes.RESULT_EDGE) for side in EDGES}
         self._lobby = {side: scenes.edge(palette.side(side), scenes.LOBBY_EDGE) for side in EDGES}
@@ -96,15 +96,17 @@ class Lights:
                 return self._weather
             case "lobby":
                 return _still(self._lobby_edges(s.starter))
-            case "play" if s.mover is not None:
-                return _flowing(self._position(s.cells, self._voices), self._tide[s.mover])
+            case "play":
+                return _flowing(
+                    self._position(s.cells, self._voices), NO_TIDE if s.mover is None else self._tide[s.mover]
+                )
             case "paused":
                 return _shaded(_still(self._position(s.cells, self._voices)))
             case "result":
                 return _still(self._result(s))
             case "safe":
                 return _still(dict.fromkeys(CORNERS, steady(scale(self._palette.fault, SAFE_LEVEL))))
-            case _:
+            case "menu":
                 return _still(self._position(s.cells, self._dim))
 
     @staticmethod
@@ -209,7 +211,7 @@ def _touch_end_us(s: Snapshot, touch: Touch) -> int:
 
 def _still(shown: Shown) -> Ground:
     """A dark board but for some cells."""
-    return _flowing(shown, (0,))
+    return _flowing(shown, NO_TIDE)
 
 
 def _flowing(shown: Shown, tide: tuple[int, ...]) -> Ground:

@@ -2,8 +2,9 @@
 
 A general flash is a pair of opposing changes of relative luminance by 0.10 or more, the darker image below 0.80. A red
 flash is a pair of opposing changes to and from a saturated red, R / (R + G + B) at least 0.8, that lie more than 0.2
-apart in the CIE 1976 chromaticity diagram. Here every rise counts as a flash, and every fall, whichever are more: a
-lone change at the border of a second is counted too, so this is never more lenient than pairs would be.
+apart in the CIE 1976 chromaticity diagram.
+A second counts as many flashes as there are pairs among its changes. Stricter than that is `gap_us`, the least time
+between two rises of a cell: what the patterns of the board keep to (design, "What light means").
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class Flashes:
         self.rises: defaultdict[int, list[int]] = defaultdict(list)
         self.falls: defaultdict[int, list[int]] = defaultdict(list)
         self.reds: defaultdict[int, list[int]] = defaultdict(list)
+        self._changes: defaultdict[int, list[int]] = defaultdict(list)  # rises and falls in one
         self._wire = wire
         self._frame = b""
         self._trough: dict[int, float] = {}
@@ -86,22 +88,23 @@ class Flashes:
         peak = self._peak[cell] = max(level, self._peak.get(cell, level))
         rising = self._rising.get(cell)
         if rising is not True and level - trough >= STEP and trough < BRIGHT:
-            self._count(self.rises[cell], t_us)
+            self.rises[cell].append(t_us)
+            self._count(self._changes[cell], t_us)
             self._rising[cell], self._peak[cell] = True, level
         elif rising is not False and peak - level >= STEP and level < BRIGHT:
-            self._count(self.falls[cell], t_us)
+            self.falls[cell].append(t_us)
+            self._count(self._changes[cell], t_us)
             self._rising[cell], self._trough[cell] = False, level
 
     def _redden(self, cell: int, t_us: int, now: Light) -> None:
         before = self._anchor.setdefault(cell, now)
         if (now.red or before.red) and hypot(now.u - before.u, now.v - before.v) > RED_APART:
             self._anchor[cell] = now
-            if now.red:
-                self._count(self.reds[cell], t_us)
+            self._count(self.reds[cell], t_us)
 
     def _count(self, times: list[int], t_us: int) -> None:
         times.append(t_us)
-        self.worst = max(self.worst, len(times) - bisect_right(times, t_us - SECOND_US))
+        self.worst = max(self.worst, (len(times) - bisect_right(times, t_us - SECOND_US)) // 2)
 
 
 def seen(frames: Iterable[tuple[int, bytes]], wire: bool = False) -> Flashes:

@@ -29,9 +29,10 @@ def test_a_blinker_of_three_a_second_passes() -> None:
     assert 320_000 < flashes.gap_us() < 360_000
 
 
-def test_a_blinker_of_333_ms_is_caught() -> None:
-    """Rises less than a third of a second apart can come four times in a second."""
-    assert 4 == blinker(WHITE, DARK, 333_000, 60_000_000).worst
+def test_a_blinker_of_250_ms_is_caught_however_short_its_light() -> None:
+    """One frame of light four times a second counts as four flashes."""
+    frames = ((step * 10_000, WHITE if step % 25 == 0 else DARK) for step in range(300))
+    assert 4 == seen(frames).worst
 
 
 def test_a_change_of_less_than_a_tenth_is_no_flash() -> None:
