@@ -44,7 +44,8 @@ def test_a_change_of_less_than_a_tenth_is_no_flash() -> None:
 
 def test_changes_among_bright_lights_are_no_flash() -> None:
     """Where the darker of the two is 0.80 or brighter nothing counts."""
-    assert 0 == blinker(WHITE, b"\xe8" * 3, 200_000).worst
+    flashes = blinker(WHITE, b"\xe8" * 3, 200_000)
+    assert (0, {}, {}) == (flashes.worst, dict(flashes.rises), dict(flashes.falls))
 
 
 def test_a_slow_sum_of_small_steps_is_one_rise() -> None:

@@ -206,10 +206,9 @@ class Act(NamedTuple):
     turn: bool
 
 
+QUICK_MS, ANY_MS = st.integers(20, 120), st.integers(20, 1_200)
 ACTS = st.lists(
-    st.builds(Act, st.integers(0, 900) | st.just(0), st.integers(20, 1_200), st.booleans(), st.booleans()),
-    min_size=3,
-    max_size=14,
+    st.builds(Act, QUICK_MS | ANY_MS, QUICK_MS | ANY_MS, st.booleans(), st.booleans()), min_size=4, max_size=14
 )
 # What the mover's touch makes of a cell (rules): the side whose turn it is, its characters before and after.
 TAKES: dict[Side, dict[str, str]] = {
