@@ -109,9 +109,7 @@ def test_blocked_cells_have_a_core_that_pulses_once_in_three_seconds(char: str, 
     assert colours[:300] == colours[300:]
     assert DEFAULT.pale(side) == colours[150]
     assert min(wire(DEFAULT.side(side))) < min(paleness) < 0.2 * max(paleness)
-    assert 1 == sum(
-        sooner < max(paleness) / 2 <= later for sooner, later in pairwise(paleness[:300])
-    )
+    assert 1 == sum(sooner < max(paleness) / 2 <= later for sooner, later in pairwise(paleness[:300]))
     assert {0 if side == "a" else 2} == {colour.index(max(colour)) for colour in colours}
 
 
