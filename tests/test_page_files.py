@@ -38,7 +38,7 @@ FILLED = {
     "cell": ["empty", "lit", "permuted", "blocked", "neutralised"],
     "lesson": ["light", "permute", "block", "neutralise", "win"],
     "mark": ["permuted", "blocked", "neutralised"],
-    "part": ["leds", "matrix", "link", "journal", "other"],
+    "part": ["leds", "matrix", "cells", "queue", "other"],
 }
 COUNTED = ["none", "one", "other"]  # the plural classes of French and English that whole numbers under a million meet
 

@@ -25,7 +25,7 @@ export function readAction(text) {
   return { kind: KINDS[text.slice(0, -2)], cell: cellNumber(text.slice(-2)) };
 }
 
-/** The state with what follows from it: `cells`, `actions` (kind by cell), `total` of a pool, how a turn was `missed`. */
+/** The state and what follows: its `cells`, `actions` (kind by cell), `total` of a pool, how a turn was `missed`. */
 export function readState(state, before) {
   const cells = readCells(state.position);
   const actions = new Map(state.legal.map(readAction).map(({ kind, cell }) => [cell, kind]));
@@ -69,8 +69,10 @@ export function cheapest(view) {
 /** Whether cells (by name) are one straight run, so that its two ends name it. */
 export function isOneLine(names) {
   const cells = names.map(cellNumber).sort((one, two) => one - two);
-  const step = cells[1] - cells[0];
-  return [1, COLUMNS - 1, COLUMNS, COLUMNS + 1].includes(step) && cells.every((cell, at) => cell === cells[0] + at * step);
+  const [first, second] = cells;
+  const step = second - first;
+  const even = cells.every((cell, at) => cell === first + at * step);
+  return even && cells.length <= COLUMNS && [1, COLUMNS - 1, COLUMNS, COLUMNS + 1].includes(step);
 }
 
 /** Who starts the game after this one: the loser, or after a draw the side that did not start. */

@@ -10,11 +10,13 @@ const GAMMA = 2.2; // the board's own
 export const encode = (light) => light ** (1 / GAMMA);
 
 const FULL = 0.8; // the leading channel of a hue at full level: room for the core above it
-const DIM_BELOW = 0.05; // under it no heat shows, and a colour sits in the middle only: over a whole well it reads as brown
+// Under this level no heat shows, and a colour sits in the middle only: over a whole well it reads as brown.
+const DIM_BELOW = 0.05;
 const UNLIT = 0.004; // the diffuser unlit: light adds to it before the eye's curve, so the first bit of it is lost
 const PALENESS = 1.6; // white of this opacity over a lit body comes to the sum of both lights
 const VEIL = 0.02; // what the eye adds of white to a saturated light
 const HUE_STEPS = 40; // fine enough that no step of a hue shows, coarse enough that a fade paints few
+const HALO_MS = 33; // halos are soft: half the frames do
 const WARMTH_STEPS = 6;
 const STOPS = [0, 12, 25, 40, 55, 70, 85, 100, 120, 141]; // % of the half side; 141 is the corner
 const LEVEL = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
@@ -48,6 +50,7 @@ export class Light {
   #hues = new Array(CELLS).fill("");
   #glow = new Float32Array(CELLS * 3);
   #frame = null;
+  #halo_due = 0;
 
   constructor(cells, halo) {
     this.#cells = cells;
@@ -65,7 +68,12 @@ export class Light {
     this.#frame = null;
     let changed = false;
     for (let cell = 0; cell < CELLS; cell += 1) changed = this.#drawCell(cell, frame) || changed;
-    if (changed) this.#halo.draw(this.#glow);
+    if (changed && !this.#halo_due) this.#halo_due = setTimeout(() => this.#drawHalo(), HALO_MS);
+  }
+
+  #drawHalo() {
+    this.#halo_due = 0;
+    this.#halo.draw(this.#glow);
   }
 
   #drawCell(cell, frame) {

@@ -14,6 +14,8 @@ import { Words, keep, kept, plain, write } from "./words.js";
 
 const REFUSAL_SHOWN_MS = 4000; // then a pointer resting on another cell has the word again
 const SCARCE = ["permute", "block", "neutralise"];
+const LESSONS = ["light", ...SCARCE, "win"];
+const MARKED = ["permuted", "blocked", "neutralised"];
 const MARKS = "morbak.marks";
 
 const find = (id) => document.getElementById(id);
@@ -56,6 +58,7 @@ class Page {
   }
 
   #hello({ touch, hold_ms }) {
+    this.#contacts.forget(); // a finger that came down while the board was away is no touch
     this.#touchable = touch;
     this.#hold_ms = hold_ms;
     body.toggleAttribute("data-touch", touch);
@@ -156,8 +159,8 @@ class Page {
     write(find("marks"), say("marks"));
     write(find("lang"), this.#words.say("language", {}, other));
     find("invitation-other").lang = find("lang").lang = other;
-    list(find("lessons"), ["light", "permute", "block", "neutralise", "win"].map((name) => ["", say(`lesson.${name}`)]));
-    list(find("legend"), ["permuted", "blocked", "neutralised"].map((name) => [name, say(`mark.${name}`)]));
+    list(find("lessons"), LESSONS.map((name) => ["", say(`lesson.${name}`)]));
+    list(find("legend"), MARKED.map((name) => [name, say(`mark.${name}`)]));
   }
 }
 

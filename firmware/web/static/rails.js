@@ -93,7 +93,8 @@ function drawPips(box, pool, total, neutralisations) {
   if (box.dataset.drawn === key) return;
   box.dataset.drawn = key;
   const pips = Array.from({ length: total }, (_, at) => pip("pip", at >= pool));
-  const diamonds = Array.from({ length: Math.max(1, neutralisations) }, (_, at) => pip("diamond", at >= neutralisations));
+  const most = Math.max(1, neutralisations);
+  const diamonds = Array.from({ length: most }, (_, at) => pip("diamond", at >= neutralisations));
   box.replaceChildren(...pips, ...diamonds);
 }
 

@@ -1,6 +1,7 @@
 // A state in words: what happened, what a touch would do, why one was refused. Each function gives one sentence.
 
-import { cellName, cellNumber, cheapest, condition, isOneLine, meaning, nextStarter, otherSide, owner, readAction } from "./game.js";
+import { cellName, cellNumber, condition, owner, otherSide, readAction } from "./game.js";
+import { cheapest, isOneLine, meaning, nextStarter } from "./game.js";
 import { plain } from "./words.js";
 
 export class Sentences {
@@ -17,7 +18,8 @@ export class Sentences {
   /** What has just happened, or what is going on. */
   past(view) {
     const { phase, starter } = view;
-    if (phase === "lobby") return starter ? this.#words.say("lobby.starter", { side: this.#side(starter) }) : this.#words.say("lobby.lot");
+    if (phase === "lobby" && !starter) return this.#words.say("lobby.lot");
+    if (phase === "lobby") return this.#words.say("lobby.starter", { side: this.#side(starter) });
     if (phase === "result") return this.#end(view);
     if (phase === "play") return this.#last(view);
     return this.#words.say(`phase.${phase}`);
@@ -82,9 +84,15 @@ export class Sentences {
 
   /** What a screen reader says of a change. */
   live(view) {
-    const turn = view.phase === "play" ? this.#words.say("live.turn", { side: this.#side(view.to_move) }) : "";
-    const winner = view.phase === "result" && view.result !== "draw" ? this.#words.say("wins", { side: this.#side(view.result) }) + "." : "";
-    return plain([winner, this.past(view), turn, this.next(view)].filter(Boolean).join(" "));
+    return plain([this.#winner(view), this.past(view), this.#turn(view), this.next(view)].filter(Boolean).join(" "));
+  }
+
+  #winner({ phase, result }) {
+    return phase === "result" && result !== "draw" ? `${this.#words.say("wins", { side: this.#side(result) })}.` : "";
+  }
+
+  #turn({ phase, to_move: mover }) {
+    return phase === "play" ? this.#words.say("live.turn", { side: this.#side(mover) }) : "";
   }
 
   /** The parts that fail, a sentence each; empty when all is well. */
@@ -95,6 +103,7 @@ export class Sentences {
   }
 
   #part(name, text) {
-    return this.#words.has(`part.${name}`) ? this.#words.say(`part.${name}`) : this.#words.say("part.other", { name, text });
+    if (this.#words.has(`part.${name}`)) return this.#words.say(`part.${name}`);
+    return this.#words.say("part.other", { name, text });
   }
 }
