@@ -178,12 +178,12 @@ def hand(random: Random, t_us: int = 0, habits: Sequence[Habit] = HABITS) -> Ite
         t_us = moves[-1].t_us
 
 
-def wander(random: Random, t_us: int = 0) -> Iterator[Finger]:
+def wander(random: Random, t_us: int = 0, habits: Sequence[Habit] = HABITS) -> Iterator[Finger]:
     """Both sides at once for ever: two hands that know nothing of each other, by rising time.
 
     A cell that both press comes down with the first and leaves with the last, as a contact does.
     """
-    sides = [hand(Random(random.randbytes(16)), t_us) for _ in range(2)]
+    sides = [hand(Random(random.randbytes(16)), t_us, habits) for _ in range(2)]
     fingers = [0] * (ROWS * COLUMNS)
     for move in merge(*sides):
         before = fingers[move.cell]

@@ -19,11 +19,14 @@ WHITE = b"\xff" * 147
 DARK = bytes(147)
 
 
-def profile_with(*, diodes: bool = True, order: str = "row-major") -> Profile:
-    """The shipped profile, with other copper or another chain."""
+def profile_with(*, diodes: bool = True, colours: str = "GRB", step: int = 1) -> Profile:
+    """The shipped profile, with other copper, other LEDs or a chain that runs the other way."""
     profile = load(shipped("sim"))
-    chain = profile.chain if order == "row-major" else profile.chain[::-1]
-    return profile._replace(matrix=msgspec.structs.replace(profile.matrix, diodes=diodes), chain=chain)
+    return profile._replace(
+        matrix=msgspec.structs.replace(profile.matrix, diodes=diodes),
+        leds=msgspec.structs.replace(profile.leds, colour_order=colours),
+        chain=profile.chain[::step],
+    )
 
 
 class Rig:
@@ -95,10 +98,10 @@ def test_a_row_that_settles_too_slowly_smears() -> None:
     assert {3, 10} == {edge.cell for edge in rig.edges}
 
 
-@pytest.mark.parametrize("order", ["row-major", "reversed"])
-def test_the_wire_is_what_the_strip_shows(order: str) -> None:
+@pytest.mark.parametrize(("colours", "step"), [("GRB", 1), ("BRG", 1), ("GRB", -1)])
+def test_the_wire_is_what_the_strip_shows(colours: str, step: int) -> None:
     """A frame shows when the strip has latched it, not before, and then is what the driver meant, in cell order."""
-    rig = Rig(profile_with(order=order))
+    rig = Rig(profile_with(colours=colours, step=step))
     frame = bytes(range(100, 100 + 147))
     rig.board.show(frame, 0)
     assert DARK == rig.board.wire()

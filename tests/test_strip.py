@@ -106,6 +106,28 @@ def test_quick_and_slow_decoding_are_one(sent: list[tuple[bytes, int]], faults: 
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize("last", [b"\x00", b"\x01"])
+@pytest.mark.parametrize("silent", range(6))
+def test_quick_and_slow_decoding_latch_in_the_same_microsecond(silent: int, last: bytes) -> None:
+    """The last low of a frame begins where its last bit has it, wherever the frame begins within a microsecond."""
+    due = [strip(range(3), spi_hz=HZ) for strip in (Strip, LevelByLevel)]
+    for strip in due:
+        strip.transfer(bytes(silent) + bare(bytes(8) + last), 0)
+    assert due[1].due_us == due[0].due_us
+
+
+def test_every_single_bit_slip_decodes_as_it_is() -> None:
+    """Each one bit of a frame turned over, and each dropped, reads the same in both ways of decoding (case A20)."""
+    bits = "".join(f"{byte:08b}" for byte in bytes(2) + bare(b"\x00\xffabcd") + bytes(2))
+    slips = [bits[:at] + "10"[int(bits[at])] + bits[at + 1 :] for at in range(len(bits))]
+    slips += [bits[:at] + bits[at + 1 :] + "0" for at in range(len(bits))]
+    for slip in slips:
+        quick, slow = Strip(range(2), spi_hz=HZ), LevelByLevel(range(2), spi_hz=HZ)
+        frames = [shown(strip, int(slip, 2).to_bytes(len(bits) // 8)) for strip in (quick, slow)]
+        assert frames[1] == frames[0]
+        assert (slow.violations, slow.busy_until_us) == (quick.violations, quick.busy_until_us)
+
+
 def test_frames_of_the_driver_take_the_quick_way() -> None:
     """What the driver sends is decoded as a whole, not level by level."""
     strip = strip_of()
@@ -191,7 +213,9 @@ def test_leading_glitches_leave_the_frame_right(lead_bits: int) -> None:
     """High bits ahead of the driver's frame, as many as it allows for, change no LED (cases A19, A20)."""
     strip = strip_of(faults=Faults(lead_bits=lead_bits))
     for turn, frame in enumerate((COLOURS, bytes(147), COLOURS)):
-        assert frame == shown(strip, ws2812.encode(frame), 10_000 * turn)
+        data = ws2812.encode(frame)
+        assert frame == shown(strip, data, 10_000 * turn)
+        assert 0 <= strip.busy_until_us - 10_000 * turn - (8 * len(data) + lead_bits) / 2.4 < 1
     assert 3 == strip.frames
 
 
@@ -206,7 +230,9 @@ def test_an_idle_high_line_leaves_the_frame_right() -> None:
 def test_without_silence_the_first_led_is_stuck_green(faults: Faults) -> None:
     """The same faults right ahead of the first bit make it a 1: a dark chain shows green first (case A19)."""
     strip = Strip(range(LEDS), spi_hz=HZ, faults=faults)
-    assert bytes([0, 128, 0]) + bytes(144) == shown(strip, bare(bytes(147)) + bytes(100))
+    for turn in range(3):
+        assert bytes([0, 128, 0]) + bytes(144) == shown(strip, bare(bytes(147)) + bytes(100), 1_000 + 10_000 * turn)
+    assert 3 == strip.frames
 
 
 @pytest.mark.parametrize(("faults", "first"), [(Faults(idle_high=True), 128), (Faults(lead_bits=1), 0)])
@@ -273,8 +299,20 @@ def test_a_write_after_the_latch_is_a_frame() -> None:
     strip = strip_of()
     strip.transfer(bare(COLOURS), 1_000)
     strip.transfer(bare(bytes(147)), strip.busy_until_us + 280)
+    assert (COLOURS, 1) == (strip.latched.frame, strip.frames)
     strip.settle(20_000)
     assert (bytes(147), 2, 0) == (strip.latched.frame, strip.frames, strip.early_writes)
+
+
+def test_silence_ahead_of_a_frame_is_silence() -> None:
+    """A frame that brings its own silence may follow at once: the one before it is taken over in that silence."""
+    strip, told = strip_of(), list[tuple[int, bytes]]()
+    strip.on_latch.append(lambda t_us, frame: told.append((t_us, frame)))
+    strip.transfer(bare(COLOURS), 1_000)
+    strip.transfer(bytes(90) + bare(bytes(147)), strip.busy_until_us)
+    strip.settle(20_000)
+    assert [(2_750, COLOURS), (4_520, bytes(147))] == told
+    assert 0 == strip.early_writes
 
 
 def test_half_a_frame_is_continued_before_the_latch() -> None:
