@@ -23,9 +23,9 @@ VISIBLE = 3
 SEEN_PRESS_US = 15_000
 
 # Sixteen columns are named a to p; 256 LEDs keep the wire 8 ms and fit the 4096 bytes of a default SPI buffer.
-Side = Annotated[int, Meta(ge=2, le=16)]
+Length = Annotated[int, Meta(ge=2, le=16)]
 Share = Annotated[int, Meta(ge=1, le=100)]
-Part = Annotated[float, Meta(gt=0, le=1)]
+Fraction = Annotated[float, Meta(gt=0, le=1)]
 Milliamps = Annotated[float, Meta(ge=0, le=100)]
 
 
@@ -33,8 +33,8 @@ class BoardSection(msgspec.Struct, frozen=True, kw_only=True):
     """`[board]`: its name and how many rows and columns of cells it has."""
 
     name: Annotated[str, Meta(min_length=1, max_length=80)]
-    rows: Side
-    columns: Side
+    rows: Length
+    columns: Length
 
 
 class MatrixSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class LedsSection(msgspec.Struct, frozen=True, kw_only=True):
     order: str | tuple[int | str, ...] | dict[str, int] = "row-major"
     colour_order: Literal["RGB", "RBG", "GRB", "GBR", "BRG", "BGR"] = "GRB"
     gamma: Annotated[float, Meta(ge=1, le=4)] = 2.2
-    balance: tuple[Part, Part, Part] = (1.0, 1.0, 1.0)
+    balance: tuple[Fraction, Fraction, Fraction] = (1.0, 1.0, 1.0)
     brightness_pct: Share = 100
     spi_hz: Annotated[int, Meta(ge=1_000_000, le=10_000_000)] = ws2812.SPI_HZ
 

@@ -106,6 +106,16 @@ def test_ghosts_are_reported_and_frozen_without_diodes() -> None:
     assert (board.scan(0).ghosts, len(board.scan(0).edges) or 4) == (0, 4)
 
 
+def test_fingers_in_a_rectangle_stay_down() -> None:
+    """Without diodes two fingers stay pressed while a third makes a rectangle for longer than a release lasts."""
+    board, contacts, _ = opened(BARE)
+    edges: list[Edge] = []
+    for t_us in range(0, 60_000, 1_000):
+        contacts.mask = 0b101 if t_us < 20_000 or t_us >= 40_000 else 0b101 << 14 | 0b101
+        edges += board.scan(t_us).edges
+    assert [Edge(0, 0, True), Edge(0, 2, True)] == edges
+
+
 def test_a_frame_goes_out_as_pixels_and_limiter_make_it() -> None:
     """Frames reach the chain through gamma, order and current limit, each from the state the last one left."""
     board, _, chain = opened()

@@ -112,10 +112,17 @@ def test_contacts_closed_at_the_first_scan_are_presses_of_that_scan() -> None:
 def test_edges_of_one_scan_come_by_own_time_then_releases_first_then_by_cell() -> None:
     """The edges of one scan are ordered by own time, of one time releases before presses, then by cell."""
     debounce = Debounce(4_000, 4_000)
-    for t_us, mask in ((0, 0b0011), (4_000, 0b0011), (6_000, 0b0010), (7_000, 0b1100)):
-        debounce.step(t_us, mask)
-    expected = (Edge(6_000, 0, False), Edge(7_000, 1, False), Edge(7_000, 2, True), Edge(7_000, 3, True))
-    assert expected == debounce.step(11_000, 0b1100)
+    masks = {0: 0b00011, 4_000: 0b00011, 6_000: 0b10011, 7_000: 0b11110, 8_000: 0b11100}
+    before = [debounce.step(t_us, mask) for t_us, mask in masks.items()]
+    assert [len(edges) for edges in before] == [0, 2, 0, 0, 0]
+    expected = (
+        Edge(6_000, 4, True),
+        Edge(7_000, 0, False),
+        Edge(7_000, 2, True),
+        Edge(7_000, 3, True),
+        Edge(8_000, 1, False),
+    )
+    assert expected == debounce.step(12_000, 0b11100)
 
 
 def test_a_missed_scan_loses_no_time() -> None:

@@ -117,6 +117,8 @@ def test_a_frame_is_one_transfer() -> None:
     leds.write(b"abcdef")
     leds.write(b"fedcba")
     assert [encode(b"abcdef"), encode(b"fedcba")] == sent
+    Ws2812Leds(sent.append, 2, 2_700_000).write(b"abcdef")
+    assert encode(b"abcdef", 2_700_000) == sent[2]
 
 
 def test_closing_leaves_the_chain_dark_once() -> None:
