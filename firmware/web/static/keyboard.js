@@ -11,13 +11,13 @@ export class Keyboard {
   #contacts;
   #cursor = MIDDLE;
 
-  /** `pointed(cell or null)` follows the cursor while it shows. */
-  constructor(board, contacts, pointed) {
+  /** `focused(cell or null)` follows the cursor while it shows. */
+  constructor(board, contacts, focused) {
     this.#board = board;
     this.#contacts = contacts;
     this.#element.tabIndex = 0;
-    board.grid.addEventListener("focusin", ({ target }) => this.#focused(target.closest(".cell"), pointed));
-    board.grid.addEventListener("focusout", () => pointed(null));
+    board.grid.addEventListener("focusin", ({ target }) => this.#arrive(target.closest(".cell"), focused));
+    board.grid.addEventListener("focusout", () => focused(null));
     document.addEventListener("keydown", (event) => this.#down(event));
     document.addEventListener("keyup", (event) => this.#up(event));
   }
@@ -26,11 +26,11 @@ export class Keyboard {
     return this.#board.cells[this.#cursor].element;
   }
 
-  #focused(element, pointed) {
+  #arrive(element, focused) {
     this.#element.tabIndex = -1;
     this.#cursor = this.#board.cells.findIndex((cell) => cell.element === element);
     this.#element.tabIndex = 0;
-    if (element.matches(":focus-visible")) pointed(this.#cursor);
+    if (element.matches(":focus-visible")) focused(this.#cursor);
   }
 
   #down(event) {

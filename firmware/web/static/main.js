@@ -39,15 +39,15 @@ class Page {
   #view = null;
   #touchable = false;
   #hold_ms = 800;
-  #pointed = null;
+  #pointed = null; // by a pointer
+  #focused = null; // by keys
   #pressed = null;
   #refused = { n: 0, until: 0 };
 
   async start() {
     await this.#words.load();
-    const point = (cell) => this.#point(cell);
-    this.#board.listen(this.#contacts, point);
-    new Keyboard(this.#board, this.#contacts, point);
+    this.#board.listen(this.#contacts, (cell) => this.#point(cell));
+    new Keyboard(this.#board, this.#contacts, (cell) => this.#focus(cell));
     new ResizeObserver(([{ contentRect }]) => paintSurface(find("surface"), contentRect.width)).observe(find("slab"));
     find("lang").addEventListener("click", () => this.#swapLanguage());
     find("marks").addEventListener("click", () => this.#setMarks(!body.hasAttribute("data-marks"), true));
@@ -113,7 +113,7 @@ class Page {
 
   #hint() {
     const view = this.#view;
-    const cell = this.#pressed ?? this.#pointed;
+    const cell = this.#pressed ?? this.#pointed ?? this.#focused;
     const fresh = performance.now() < this.#refused.until || cell === null;
     if (view.refusal && fresh) return this.#sentences.refusal(view, view.refusal);
     if (view.phase === "play" && cell !== null && this.#touchable) return this.#sentences.touch(view, cell);
@@ -122,6 +122,13 @@ class Page {
 
   #point(cell) {
     this.#pointed = cell;
+    this.#caption();
+  }
+
+  // Keys have the word over a pointer that rests somewhere.
+  #focus(cell) {
+    this.#focused = cell;
+    if (cell !== null) this.#pointed = null;
     this.#caption();
   }
 
