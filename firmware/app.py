@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable
 
 from firmware.engine import Engine
+from hal.errors import PartError
 from hal.ports import Board, Clock, Scan
 
 log = logging.getLogger("morbak")
@@ -30,6 +31,8 @@ CHECK_S = 0.5
 SWITCH_S = 0.001
 # A scan this late is not caught up: the next is due one period from now.
 CATCH_UP_US = 10_000
+# A frame, a scan or a failing bus takes milliseconds; a thread that is not back by then hangs and is left behind.
+STOP_S = 2.0
 
 
 class RealClock:
@@ -52,12 +55,9 @@ class _Thread(ABC):
         self._thread.start()
 
     def stop(self) -> None:
+        """Ask it to end, and wait for that."""
         self._stop.set()
-        self.wake()
-        self._thread.join(timeout=2)
-
-    def wake(self) -> None:
-        """Cut short whatever the thread waits for."""
+        self._thread.join(timeout=STOP_S)
 
     @abstractmethod
     def run(self) -> None:
@@ -73,8 +73,14 @@ class _Thread(ABC):
 class ScanThread(_Thread):
     """Scans at the board's own pace and queues what the loop must know."""
 
-    def __init__(self, board: Board, engine: Engine, clock: Clock, heard: Callable[[], None],
-                 failed: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self,
+        board: Board,
+        engine: Engine,
+        clock: Clock,
+        heard: Callable[[], None],
+        failed: Callable[[BaseException], None],
+    ) -> None:
         super().__init__("scan", failed)
         self._board, self._engine, self._clock, self._heard = board, engine, clock, heard
         self._queue: deque[Scan] = deque()
@@ -118,14 +124,27 @@ class ScanThread(_Thread):
 class LedThread(_Thread):
     """Owns the LEDs: draws the latest picture when it is due, and leaves them dark."""
 
-    def __init__(self, board: Board, engine: Engine, clock: Clock, shown: Callable[[bytes], None],
-                 failed: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self,
+        board: Board,
+        engine: Engine,
+        clock: Clock,
+        shown: Callable[[bytes], None],
+        failed: Callable[[BaseException], None],
+    ) -> None:
         super().__init__("leds", failed)
         self._board, self._engine, self._clock, self._shown = board, engine, clock, shown
         self._changed = threading.Event()
 
     def wake(self) -> None:
+        """The picture has changed: draw now."""
         self._changed.set()
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until the LEDs are dark."""
+        self._stop.set()
+        self.wake()
+        super().stop()
 
     def run(self) -> None:
         try:
@@ -139,7 +158,10 @@ class LedThread(_Thread):
                     self._engine.latched(self._clock.now_us())
                     self._shown(self._board.wire())
         finally:
-            self._board.close()
+            try:
+                self._board.close()
+            except PartError as error:
+                log.error("the board did not close: %s", error)
 
 
 class App:

@@ -9,6 +9,8 @@ MOVING_US = 16_667
 ATTRACT_US = 33_333
 # A wire fault in a still picture heals within this time (case A20).
 REFRESH_US = 1_000_000
+# A frame that the current limit holds back recovers within this time; until then it is sent again and again.
+RECOVER_US = 600_000
 
 
 class Frames:
@@ -18,7 +20,7 @@ class Frames:
         self._lights = lights
         self._snapshot: Snapshot | None = None
         self._frame = b""
-        self._drawn_us = self._sent_us = -REFRESH_US
+        self._drawn_us = self._sent_us = self._changed_us = -REFRESH_US
 
     def due_us(self, snapshot: Snapshot) -> int:
         """When the next frame is to be drawn; a time that has passed = now."""
@@ -30,7 +32,9 @@ class Frames:
         """The frame for `t_us`, or None where the LEDs show it already and need no refresh."""
         frame = self._lights.frame(snapshot, t_us)
         self._snapshot, self._drawn_us = snapshot, t_us
-        if frame == self._frame and t_us - self._sent_us < REFRESH_US:
+        if frame != self._frame:
+            self._frame, self._changed_us = frame, t_us
+        elif t_us - self._sent_us < REFRESH_US and t_us - self._changed_us > RECOVER_US:
             return None
-        self._frame, self._sent_us = frame, t_us
+        self._sent_us = t_us
         return frame

@@ -156,11 +156,11 @@ class Lights:
             if pattern.kind == "refused":
                 yield pattern.cell, moments.refused(pattern, self._palette.white)
             else:
-                yield pattern.cell, moments.hold(pattern, self._palette.side(s.mover))
+                yield pattern.cell, moments.hold(pattern, self._palette.side(pattern.side))
 
     def _touches(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
         for touch in sorted(s.touches, key=lambda touch: -touch.rise_us):
-            colour = self._palette.side(s.mover if touch.plays else None)
+            colour = self._palette.side(touch.side)
             yield touch.cell, moments.touch(touch, colour, _touch_end_us(s, touch))
 
     def _bloom(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:

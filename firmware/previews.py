@@ -7,9 +7,7 @@ when it has ended (design, "What light means").
 
 from __future__ import annotations
 
-from typing import Literal
-
-from firmware.snapshot import RISE_GAP_US, Pattern, Touch
+from firmware.snapshot import RISE_GAP_US, Pattern, Side, Touch
 
 # look.md: refused is white and back twice in 1 s (its second rise half way), "hold wanted" fills once.
 PATTERN_US = {"refused": 1_000_000, "hold": 700_000}
@@ -21,13 +19,14 @@ class Previews:
 
     def __init__(self) -> None:
         self._touches: dict[int, Touch] = {}
+        self._hidden: dict[int, Touch] = {}  # under a pattern: they rise when it has ended
         self._patterns: dict[int, Pattern] = {}
         self._rise_us: dict[int, int] = {}  # the last rise of each cell that has answered lately
 
     @property
     def touches(self) -> tuple[Touch, ...]:
-        """Every cell that answers a finger, in the order of the touches."""
-        return tuple(self._touches.values())
+        """Every touch that lights a cell or is about to."""
+        return (*self._touches.values(), *self._hidden.values())
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -35,38 +34,40 @@ class Previews:
         return tuple(self._patterns.values())
 
     def answers(self, cell: int) -> bool:
-        """Whether the cell is lit for a finger that is still on it."""
+        """Whether the cell is lit for a finger that is still on it, or will be."""
         touch = self._touches.get(cell)
-        return touch is not None and touch.until_us is None
+        return cell in self._hidden or (touch is not None and touch.until_us is None)
 
     def lit(self, cell: int, t_us: int) -> bool:
-        """Whether a touch lights the cell at `t_us` (and no pattern does)."""
+        """Whether a touch lights the cell at `t_us`."""
+        self._surface(cell, t_us)
         touch = self._touches.get(cell)
-        if touch is None or cell in self._patterns:
+        if touch is None or self._runs(cell, t_us):
             return False
         return touch.rise_us <= t_us and (touch.until_us is None or t_us <= touch.until_us)
 
-    def press(self, cell: int, t_us: int, full_us: int | None, plays: bool) -> None:
+    def press(self, cell: int, t_us: int, full_us: int | None, side: Side | None) -> None:
         """Light up under a finger at once, or as soon as the flash limit allows."""
+        self._surface(cell, t_us)
         pattern = self._patterns.get(cell)
-        if pattern is not None and t_us < pattern.start_us + PATTERN_US[pattern.kind]:
-            rise_us = pattern.start_us + PATTERN_US[pattern.kind]
-        elif self.lit(cell, t_us):
-            rise_us = self._touches[cell].rise_us  # still lit: no new rise
-        else:
-            rise_us = self._free_us(cell, t_us)
+        if pattern is not None and t_us < _end_us(pattern):
+            self._hidden[cell] = Touch(cell, _end_us(pattern), full_us, None, side)
+            return
+        rise_us = self._touches[cell].rise_us if self.lit(cell, t_us) else self._free_us(cell, t_us)
         self._rise_us[cell] = rise_us
-        self._touches[cell] = Touch(cell, rise_us, full_us, None, plays)
+        self._touches[cell] = Touch(cell, rise_us, full_us, None, side)
 
     def end(self, cell: int, t_us: int) -> None:
         """The finger is up, or can no longer act: the light goes out, not before its least time."""
+        self._surface(cell, t_us)
+        self._hidden.pop(cell, None)
         touch = self._touches.get(cell)
         if touch is not None and touch.until_us is None:
             self._touches[cell] = touch._replace(until_us=max(t_us, touch.rise_us + RISE_GAP_US))
 
     def end_all(self, t_us: int) -> None:
         """Every finger counts for nothing now."""
-        for cell in self._touches:
+        for cell in self._touches.keys() | self._hidden.keys():
             self.end(cell, t_us)
 
     def bloom(self, cell: int, t_us: int) -> int:
@@ -76,30 +77,37 @@ class Previews:
         waits for its gap.
         """
         start_us = t_us if self.lit(cell, t_us) else self._free_us(cell, t_us)
-        self._touches.pop(cell, None)
-        self._patterns.pop(cell, None)
+        for answers in (self._touches, self._hidden, self._patterns):
+            answers.pop(cell, None)
         self._rise_us[cell] = start_us
         return start_us
 
-    def refuse(self, cell: int, kind: Literal["refused", "hold"], t_us: int) -> None:
-        """Answer a touch that did nothing; a pattern that runs is not restarted."""
+    def refuse(self, pattern: Pattern) -> None:
+        """Answer a touch that did nothing, from `start_us` on or when its gap is over.
+
+        A pattern that runs is not restarted.
+        """
+        cell, t_us = pattern.cell, pattern.start_us
         self.end(cell, t_us)
-        pattern = self._patterns.get(cell)
-        if pattern is not None and t_us < pattern.start_us + PATTERN_US[pattern.kind]:
+        running = self._patterns.get(cell)
+        if running is not None and t_us < _end_us(running):
             return
         start_us = self._free_us(cell, t_us)
-        self._patterns[cell] = Pattern(cell, kind, start_us)
-        self._rise_us[cell] = start_us + LAST_RISE_US[kind]
+        self._patterns[cell] = pattern._replace(start_us=start_us)
+        self._rise_us[cell] = start_us + LAST_RISE_US[pattern.kind]
 
     def clear(self, t_us: int) -> None:
         """A new phase begins: patterns stop, lights under fingers go out in their time."""
         self._patterns.clear()
+        self._hidden.clear()
         self.end_all(t_us)
 
     def prune(self, t_us: int) -> bool:
         """Forget what is over at `t_us`; True if anything was."""
+        for cell in list(self._hidden):
+            self._surface(cell, t_us)
         old = [c for c, touch in self._touches.items() if touch.until_us is not None and touch.until_us <= t_us]
-        done = [c for c, p in self._patterns.items() if p.start_us + PATTERN_US[p.kind] <= t_us]
+        done = [c for c, pattern in self._patterns.items() if _end_us(pattern) <= t_us]
         for cell in old:
             del self._touches[cell]
         for cell in done:
@@ -108,5 +116,20 @@ class Previews:
             del self._rise_us[cell]
         return bool(old or done)
 
+    def _surface(self, cell: int, t_us: int) -> None:
+        """A touch whose pattern has ended by `t_us` shows."""
+        touch = self._hidden.get(cell)
+        if touch is not None and touch.rise_us <= t_us:
+            self._touches[cell] = self._hidden.pop(cell)
+            self._rise_us[cell] = touch.rise_us
+
+    def _runs(self, cell: int, t_us: int) -> bool:
+        pattern = self._patterns.get(cell)
+        return pattern is not None and pattern.start_us <= t_us < _end_us(pattern)
+
     def _free_us(self, cell: int, t_us: int) -> int:
         return max(t_us, self._rise_us.get(cell, t_us - RISE_GAP_US) + RISE_GAP_US)
+
+
+def _end_us(pattern: Pattern) -> int:
+    return pattern.start_us + PATTERN_US[pattern.kind]

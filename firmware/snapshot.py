@@ -19,23 +19,24 @@ class Touch(NamedTuple):
     """The answer of a cell to a finger, from the first contact on (a preview).
 
     `rise_us`: when its light rises. `full_us`: when a hold is complete, so the light fills until then; None where
-    nothing is to be held. `until_us`: when the light goes out; None while the finger is down. `plays`: the touch
-    may become an action (the mover's colour); otherwise it is answered in white.
+    nothing is to be held. `until_us`: when the light goes out; None while the finger is down. `side`: whose action
+    the touch may become, in his colour even if the turn changes meanwhile; None is answered in white.
     """
 
     cell: int
     rise_us: int
     full_us: int | None
     until_us: int | None
-    plays: bool
+    side: Side | None
 
 
 class Pattern(NamedTuple):
-    """A pattern on one cell that starts at `start_us` and runs once: `refused` (1 s) or `hold` (0.7 s)."""
+    """A pattern on one cell that starts at `start_us` and runs once: `refused` (1 s), or `hold` (0.7 s) for `side`."""
 
     cell: int
     kind: Literal["refused", "hold"]
     start_us: int
+    side: Side | None = None
 
 
 class Snapshot(NamedTuple):

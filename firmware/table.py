@@ -16,7 +16,7 @@ from firmware.game import TIMEOUTS_TO_PARK, Game
 from firmware.games import morbak
 from firmware.gesture import Event, Gesture, TouchTimes
 from firmware.previews import Previews
-from firmware.snapshot import Phase, Side, Snapshot
+from firmware.snapshot import Pattern, Phase, Side, Snapshot
 from hal.ports import Scan
 
 # Order of what happens at the same time: a lifted finger first (a touch that ends now beats one that begins now).
@@ -150,13 +150,13 @@ class Table:
         """Light a cell under a finger, unless it is known already that this touch counts for nothing."""
         if t_us < self.gesture.guard_until_us or self.gesture.spoiled or self.phase == "lobby":
             return
-        full_us, plays = None, False
+        full_us, side = None, None
         if self.phase == "play" and self.game is not None:
             meaning = morbak.meaning(self.game.state, cell)
-            plays = isinstance(meaning, morbak.Action)
-            if isinstance(meaning, morbak.Action) and meaning.kind != "light":
-                full_us = t_us + self.gesture.times.hold_us
-        self.previews.press(cell, t_us, full_us, plays)
+            if isinstance(meaning, morbak.Action):
+                side = self.game.mover
+                full_us = None if meaning.kind == "light" else t_us + self.gesture.times.hold_us
+        self.previews.press(cell, t_us, full_us, side)
         self._snapshot = None
 
     # -- judged in order -------------------------------------------------------------------------------------------
@@ -215,7 +215,10 @@ class Table:
     def _refuse(self, code: str, cell: int, t_us: int) -> None:
         self._refusals += 1
         self.refusal = Refusal(code, cell, self._refusals)
-        self.previews.refuse(cell, "hold" if code == "hold" else "refused", t_us)
+        if code == "hold":
+            self.previews.refuse(Pattern(cell, "hold", t_us, self.game.mover if self.game else None))
+        else:
+            self.previews.refuse(Pattern(cell, "refused", t_us))
 
     def _commit(self, action: morbak.Action, t_us: int) -> None:
         assert self.game is not None

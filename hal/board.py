@@ -78,8 +78,7 @@ class MatrixBoard:
     def _leds_health(self) -> Part:
         if self._leds_fault is not None:
             return Part(False, f"the LEDs do not answer: {self._leds_fault}")
-        drawn_ma, budget_ma = self._limiter.current_ma(self._sent), self._profile.power.budget_ua / 1000
-        return Part(True, f"{self._profile.cells} LEDs draw {drawn_ma:.0f} of {budget_ma:.0f} mA")
+        return Part(True, f"{self._profile.cells} LEDs, at most {self._profile.power.budget_ua / 1000:.0f} mA")
 
     def close(self) -> None:
         """Leave the LEDs dark and the lines at rest, each even if the other fails. Raises PartError if one does."""

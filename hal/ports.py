@@ -66,7 +66,7 @@ class Leds(Protocol):
     def write(self, frame: bytes) -> None:
         """Send one whole frame, three bytes an LED, chain order and colour order already applied. Raises PartError.
 
-        May block for the time on the wire (1.8 ms for 49 LEDs); never longer.
+        May block for the time on the wire (at most 2.1 ms for 49 LEDs); never longer.
         """
 
     def close(self) -> None:

@@ -44,7 +44,9 @@ class SimBoard(MatrixBoard):
             faults=faults,
             seed=seed,
         )
-        super().__init__(profile, lines, Ws2812Leds(self._transfer, profile.cells, leds.spi_hz))
+        super().__init__(
+            profile, lines, Ws2812Leds(self._transfer, profile.cells, leds.spi_hz, idles_high=leds.line_idles == "high")
+        )
 
     def wire(self) -> bytes:
         """What the strip decoded from its wire and shows now: RGB in cell order, linear wire values."""

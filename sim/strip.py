@@ -220,7 +220,7 @@ class Strip:
             windows.allows(short + ns)
             and windows.allows(long + ns)
             and windows.allows_period(period + ns)
-            and (0, 1) == (windows.bit(short + ns), windows.bit(long + ns))
+            and (windows.bit(short + ns), windows.bit(long + ns)) == (0, 1)
             for ns in (0, 1)
         )
 

@@ -123,7 +123,7 @@ class Game:
 
     @cached_property
     def ending(self) -> tuple[str, str, list[str]] | None:
-        """(result, reason, line), or None while the game goes on; if both have lines, the side that just moved has won."""
+        """(result, reason, line), or None while the game goes on; with two lines whoever just moved has won."""
         for side in (OTHER[self.mover], self.mover):
             if line := self.line_of(side):
                 return side, "line", line

@@ -18,7 +18,11 @@ def test_a_clock_runs_only_on_its_own_turn() -> None:
 def test_a_pause_keeps_what_the_turn_has_used() -> None:
     """A stopped clock stands still, and the move goes on where it stopped."""
     clocks = Clocks(BOTH).start("b", 0).stop(30 * S)
-    assert (900 * S, 870 * S, 90 * S) == (clocks.left_us("a", 99 * S), clocks.left_us("b", 99 * S), clocks.move_left_us(99 * S))
+    assert (900 * S, 870 * S, 90 * S) == (
+        clocks.left_us("a", 99 * S),
+        clocks.left_us("b", 99 * S),
+        clocks.move_left_us(99 * S),
+    )
     assert None is clocks.deadline
     assert Deadline(190 * S, "move") == clocks.start("b", 100 * S).deadline
 

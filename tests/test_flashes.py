@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.flashes import Flashes, light, seen
+from sim.flashes import Flashes, light, seen
 
 WHITE, DARK, ORANGE, BLUE = b"\xff" * 3, bytes(3), b"\xff\x7a\x18", b"\x1e\x6b\xff"
 

@@ -50,12 +50,23 @@ def test_a_hold_is_told_once_when_it_is_complete() -> None:
 
 def test_a_release_at_the_end_of_a_hold_completes_it() -> None:
     """A finger lifted in the very microsecond in which its hold is complete has held it."""
-    assert [("press", 9, 0), ("hold", 9, 800), ("tap", 9, 800)] == play(Gesture(TIMES), [(0, "+", 9), (800, "-", 9)], 900)
+    assert [("press", 9, 0), ("hold", 9, 800), ("tap", 9, 800)] == play(
+        Gesture(TIMES), [(0, "+", 9), (800, "-", 9)], 900
+    )
 
 
 def test_a_second_cell_cancels_both_until_all_are_up() -> None:
     """A second live cell cancels both, and nothing commits until the last finger is up."""
-    script = [(0, "+", 1), (50, "+", 2), (100, "-", 1), (150, "+", 3), (200, "-", 2), (900, "-", 3), (950, "+", 4), (999, "-", 4)]
+    script = [
+        (0, "+", 1),
+        (50, "+", 2),
+        (100, "-", 1),
+        (150, "+", 3),
+        (200, "-", 2),
+        (900, "-", 3),
+        (950, "+", 4),
+        (999, "-", 4),
+    ]
     expected = [
         ("press", 1, 0),
         ("press", 2, 50),

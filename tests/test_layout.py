@@ -22,7 +22,17 @@ IMPURE_MODULES = {
     "select", "selectors", "shutil", "signal", "socket", "sqlite3", "subprocess", "tempfile", "threading", "time",
 }  # fmt: skip
 IMPURE_CALLS = {"open", "print", "input", "exec", "eval"}
-DEVICE_LIBRARIES = {"adafruit_blinka", "board", "gpiod", "gpiozero", "lgpio", "neopixel", "rpi_ws281x", "serial", "spidev"}
+DEVICE_LIBRARIES = {
+    "adafruit_blinka",
+    "board",
+    "gpiod",
+    "gpiozero",
+    "lgpio",
+    "neopixel",
+    "rpi_ws281x",
+    "serial",
+    "spidev",
+}
 MAY_IMPORT = {
     "firmware": {"firmware", "hal"},
     "hal": {"hal"},

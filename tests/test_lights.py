@@ -15,7 +15,7 @@ from firmware.lights import Lights
 from firmware.palette import DEFAULT
 from firmware.scenes import CORNERS, EDGES
 from firmware.snapshot import Pattern, Side, Snapshot, Touch
-from tests.flashes import seen
+from sim.flashes import seen
 from tests.light import LIGHTS, MS, S, at, board, cell, course, frames, leading, text, wire
 
 STORED = Path(__file__).with_name("lights_frames.txt")
@@ -30,9 +30,9 @@ EMPTY = PLAY._replace(cells="." * 49)
 PICTURES: list[tuple[str, Snapshot, tuple[int, ...]]] = [
     ("turn of a", PLAY, (0, 1_500, 4_800)),
     ("turn of b", PLAY._replace(mover="b"), (0, 4_800)),
-    ("touches", PLAY._replace(touches=(Touch(9, 0, 800 * MS, None, True), Touch(6, 0, None, None, False))), (0, 400)),
+    ("touches", PLAY._replace(touches=(Touch(9, 0, 800 * MS, None, "a"), Touch(6, 0, None, None, None))), (0, 400)),
     ("refused", PLAY._replace(patterns=(Pattern(8, "refused", 0),)), (0, 300, 500)),
-    ("hold wanted", PLAY._replace(patterns=(Pattern(9, "hold", 0),)), (0, 225, 575)),
+    ("hold wanted", PLAY._replace(patterns=(Pattern(9, "hold", 0, "a"),)), (0, 225, 575)),
     ("last action", PLAY._replace(mover="b", last_cell=24), (0, 200)),
     ("low time", PLAY._replace(low_us=0, urgent_us=2 * S), (0, 500, 2_250)),
     ("ghosts", PLAY._replace(ghosts=1 << 8 | 1 << 13), (0, 500)),
@@ -207,7 +207,7 @@ def test_no_result_flashes() -> None:
 D4 = 24
 GHOST: dict[str, Any] = {"ghosts": 1 << D4, "ghosts_us": -500 * MS}  # at its height at 0
 REFUSED: dict[str, Any] = {"patterns": (Pattern(D4, "refused", 0),)}
-TOUCH: dict[str, Any] = {"touches": (Touch(D4, 0, None, None, True),)}
+TOUCH: dict[str, Any] = {"touches": (Touch(D4, 0, None, None, "a"),)}
 BLOOM: dict[str, Any] = {"last_cell": D4, "last_us": -1}
 LADDER = [GHOST, REFUSED, TOUCH, BLOOM]
 
@@ -236,7 +236,7 @@ def test_low_time_gives_way_to_everything_but_the_tide() -> None:
     assert {1, 3, 4, 5, 6} == {number for number in range(49) if at(frame, number) != at(calm, number)}
     others: list[dict[str, Any]] = [
         {"patterns": (Pattern(1, "refused", 0),)},
-        {"touches": (Touch(1, 0, None, None, True),)},
+        {"touches": (Touch(1, 0, None, None, "a"),)},
     ]
     for other in others:
         assert at(LIGHTS.frame(PLAY._replace(**other), 0), 1) == at(LIGHTS.frame(low._replace(**other), 0), 1)
@@ -248,7 +248,7 @@ def test_a_fault_shows_in_the_first_corner_away_from_play(taken: int, touched: i
     """The violet takes the first of a1, g1, a7, g7 that is empty and untouched, else the first untouched."""
     names = ("a1", "g1", "a7", "g7")
     cells = board(**{name: "a" for bit, name in enumerate(names) if taken >> bit & 1})
-    touches = tuple(Touch(CORNERS[bit], 0, None, None, True) for bit in range(4) if touched >> bit & 1)
+    touches = tuple(Touch(CORNERS[bit], 0, None, None, "a") for bit in range(4) if touched >> bit & 1)
     calm = PLAY._replace(cells=cells, touches=touches)
     frame, whole = LIGHTS.frame(calm._replace(fault_us=-1 * S), 0), LIGHTS.frame(calm, 0)
     changed = [number for number in range(49) if at(frame, number) != at(whole, number)]
@@ -272,7 +272,9 @@ SNAPSHOTS = st.builds(
     mover=SIDE,
     last_cell=st.none() | CELL,
     last_us=TIME,
-    touches=st.lists(st.builds(Touch, CELL, TIME, MAYBE_TIME, MAYBE_TIME, st.booleans()), max_size=4).map(tuple),
+    touches=st.lists(
+        st.builds(Touch, CELL, TIME, MAYBE_TIME, MAYBE_TIME, st.sampled_from(["a", "b", None])), max_size=4
+    ).map(tuple),
     patterns=st.lists(
         st.builds(Pattern, CELL, st.sampled_from(("refused", "hold")), TIME), max_size=3, unique_by=lambda p: p.cell
     ).map(tuple),

@@ -14,7 +14,7 @@ from firmware.palette import DARK, DEFAULT, luminance, scale
 from firmware.previews import Previews
 from firmware.scenes import EDGES
 from firmware.snapshot import Pattern, Phase, Side, Snapshot, Touch
-from tests.flashes import Flashes, seen
+from sim.flashes import Flashes, seen
 from tests.light import FRAME_US, LIGHTS, MS, S, at, board, course, frames, leading
 
 D4 = 24
@@ -38,7 +38,7 @@ def light(snapshot: Snapshot, start_us: int, end_us: int, step_us: int = MS) -> 
 @pytest.mark.parametrize("char", STATES)
 def test_a_preview_is_the_movers_colour_at_40_percent(char: str, mover: Side) -> None:
     """On any cell a touch that plays shows 40 % of the mover's colour from its rise until it goes out."""
-    shown = play(char, mover=mover, touches=(Touch(D4, 100 * MS, None, 440 * MS, True),))
+    shown = play(char, mover=mover, touches=(Touch(D4, 100 * MS, None, 440 * MS, mover),))
     calm = play(char, mover=mover)
     assert course(calm, D4, 0, 100 * MS) == course(shown, D4, 0, 100 * MS)
     assert {scale(DEFAULT.side(mover), 0.4)} == set(course(shown, D4, 100 * MS, 440 * MS))
@@ -47,7 +47,7 @@ def test_a_preview_is_the_movers_colour_at_40_percent(char: str, mover: Side) ->
 
 def test_a_held_touch_fills_to_the_full_colour() -> None:
     """A hold rises evenly from 40 % at its rise to 100 % when it is complete, and stays there."""
-    shown = play("b", touches=(Touch(D4, 0, 800 * MS, None, True),))
+    shown = play("b", touches=(Touch(D4, 0, 800 * MS, None, "a"),))
     levels = [leading(colour) / 255 for colour in course(shown, D4, 0, 801 * MS, 100 * MS)]
     assert [0.4, 0.475, 0.55, 0.625, 0.7, 0.775, 0.85, 0.925, 1.0] == pytest.approx(levels, abs=0.01)
     assert {DEFAULT.a} == set(course(shown, D4, 800 * MS, 5 * S))
@@ -56,13 +56,13 @@ def test_a_held_touch_fills_to_the_full_colour() -> None:
 @pytest.mark.parametrize("mover", ["a", None])
 def test_a_touch_that_cannot_play_is_answered_in_white(mover: Side | None) -> None:
     """A touch that means nothing here, or that is nobody's, is white at 40 %."""
-    shown = play(mover=mover, touches=(Touch(D4, 0, None, None, mover is None),))
+    shown = play(mover=mover, touches=(Touch(D4, 0, None, None, None),))
     assert {scale(DEFAULT.white, 0.4)} == set(course(shown, D4, 0, S))
 
 
 def test_of_two_touches_on_a_cell_the_later_shows() -> None:
     """A press while the light of an earlier one still lasts takes over from its own rise on."""
-    older, newer = Touch(D4, 0, None, 600 * MS, False), Touch(D4, 400 * MS, None, None, True)
+    older, newer = Touch(D4, 0, None, 600 * MS, None), Touch(D4, 400 * MS, None, None, "a")
     for touches in ((older, newer), (newer, older)):
         colours = course(play(touches=touches), D4, 0, S, 100 * MS)
         assert [scale(DEFAULT.white, 0.4)] * 4 + [scale(DEFAULT.a, 0.4)] * 6 == colours
@@ -71,7 +71,7 @@ def test_of_two_touches_on_a_cell_the_later_shows() -> None:
 @pytest.mark.parametrize(("before", "after"), [(".", "a"), ("b", "x"), ("a", "A"), ("y", "*"), ("B", "*")])
 def test_a_touch_passes_into_its_bloom_without_a_fall(before: str, after: str) -> None:
     """From the rise of a hold to the height of the bloom it became the light only grows, whoever still holds."""
-    touch = Touch(D4, 0, 800 * MS, None, True)
+    touch = Touch(D4, 0, 800 * MS, None, "a")
     held = light(play(before, touches=(touch,)), 0, 800 * MS)
     done = play(after, mover="b", touches=(touch,), last_cell=D4, last_us=800 * MS)
     assert sorted(held) == held
@@ -117,7 +117,7 @@ def test_a_refusal_rises_at_its_start_and_half_a_second_later() -> None:
 @pytest.mark.parametrize("mover", ["a", "b"])
 def test_hold_wanted_fills_from_dark_and_falls_back(char: str, mover: Side) -> None:
     """The cell goes dark, fills to the mover's colour in 450 ms, and is what it was at 700 ms."""
-    shown = play(char, mover=mover, patterns=(Pattern(D4, "hold", 0),))
+    shown = play(char, mover=mover, patterns=(Pattern(D4, "hold", 0, mover),))
     filling = light(shown, 0, 450 * MS)
     assert DARK == at(LIGHTS.frame(shown, 0), D4)
     assert sorted(filling) == filling
@@ -225,10 +225,10 @@ def script(acts: list[Act], char: str) -> Iterator[tuple[int, Snapshot]]:
         turned = act.turn and act.wait_ms >= 300  # an action elsewhere takes a touch and the guard
         mover: Side = "b" if (shown.mover == "a") == turned else "a"
         shown = shown._replace(mover=mover)
-        now_us = max([now_us + act.wait_ms * MS, *(pattern.start_us for pattern in previews.patterns)])
+        now_us += act.wait_ms * MS
         after, scarce = TAKES[mover].get(char), char != "."
         previews.prune(now_us)
-        previews.press(D4, now_us, now_us + 800 * MS if after and scarce else None, after is not None)
+        previews.press(D4, now_us, now_us + 800 * MS if after and scarce else None, mover if after else None)
         yield now_us, shown._replace(touches=previews.touches, patterns=previews.patterns)
         acts_now = after is not None and not act.cancelled and (not scarce or act.held_ms >= 800)
         now_us += (800 if scarce and acts_now else act.held_ms) * MS
@@ -242,7 +242,7 @@ def script(acts: list[Act], char: str) -> Iterator[tuple[int, Snapshot]]:
         if act.cancelled:
             previews.end(D4, now_us)
         else:
-            previews.refuse(D4, "hold" if after else "refused", now_us)
+            previews.refuse(Pattern(D4, "hold" if after else "refused", now_us, mover if after else None))
         yield now_us, shown._replace(touches=previews.touches, patterns=previews.patterns)
     yield now_us + 3 * S, shown
 

@@ -9,7 +9,7 @@ import pytest
 from firmware.palette import DARK, DEFAULT
 from firmware.scenes import EDGES, LOT_CHASE_US, LOT_US, RING, TIDE_SHAPE, TIDE_STEP_US
 from firmware.snapshot import RISE_GAP_US, Side, Snapshot
-from tests.flashes import seen
+from sim.flashes import seen
 from tests.light import LIGHTS, MS, S, at, course, frames, leading
 
 TIDE_US = len(TIDE_SHAPE) * TIDE_STEP_US

@@ -137,7 +137,7 @@ def test_a_write_blocks_for_the_time_on_the_wire() -> None:
 
     board = SimBoard(profile_with(), clock, pause=pause)
     board.show(WHITE, clock.now_us())
-    assert [wire_us(49)] == pauses
+    assert [wire_us(49, idles_high=False)] == pauses
     assert 1 == board.strip.frames
     assert DARK != board.strip.latched.frame
 

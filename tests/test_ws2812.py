@@ -92,6 +92,7 @@ def test_wire_time_is_that_of_the_bytes_sent() -> None:
         assert 0 <= ws2812.wire_us(count, spi_hz) - sent * 8_000_000 / spi_hz < 1
         assert sent < 4_096
     assert ws2812.wire_us(49) == 2_084
+    assert ws2812.wire_us(49, idles_high=False) == 1_784
 
 
 WINDOWS = {"0": ((250, 550), (700, 1000)), "1": ((650, 950), (300, 600))}

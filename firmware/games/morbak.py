@@ -6,6 +6,7 @@ masks). This file is the one to import: the names below with `as` are its own to
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import Final, Literal, NamedTuple
 
 from firmware.games.morbak_actions import BLOCK, LIGHT, NEUTRALISE, PERMUTE, on_board
@@ -61,19 +62,31 @@ def _tables(actions: tuple[Action, ...]) -> _Tables:
     )
 
 
-_LIGHTS: Final = _tables(LIGHT)
-_PERMUTES: Final = _tables(PERMUTE)
-_BLOCKS: Final = _tables(BLOCK)
-_NEUTRALISES: Final = _tables(NEUTRALISE)
+# One name a table: a list takes 1.2 us with the look-ups written out, 2.0 us with a loop over the tables.
+_L0, _L1, _L2, _L3, _L4, _L5, _L6 = _tables(LIGHT)
+_P0, _P1, _P2, _P3, _P4, _P5, _P6 = _tables(PERMUTE)
+_B0, _B1, _B2, _B3, _B4, _B5, _B6 = _tables(BLOCK)
+_N0, _N1, _N2, _N3, _N4, _N5, _N6 = _tables(NEUTRALISE)
+_bytes = Struct("<4Q").pack  # four masks, eight bytes each: seven with cells, one always 0
 
 _BITS: Final = {-1: 0} | {cell: 1 << cell for cell in range(CELLS)}  # -1: the cell of a pass
-_new = tuple.__new__  # a third cheaper than State(...), whose check of the arguments is not needed here
+_new = tuple.__new__  # 0.14 us, State(...) 0.33 us
 
 
-def _listed(tables: _Tables, mask: int) -> list[Action]:
-    t0, t1, t2, t3, t4, t5, t6 = tables
-    b0, b1, b2, b3, b4, b5, b6 = mask.to_bytes(7, "little")
-    return [*t0[b0], *t1[b1], *t2[b2], *t3[b3], *t4[b4], *t5[b5], *t6[b6]]
+def _listed(lights: int, permutes: int, blocks: int, neutralises: int) -> list[Action]:
+    """The actions on the cells of four masks, a kind each."""
+    (
+        l0, l1, l2, l3, l4, l5, l6, _,
+        p0, p1, p2, p3, p4, p5, p6, _,
+        b0, b1, b2, b3, b4, b5, b6, _,
+        n0, n1, n2, n3, n4, n5, n6, _,
+    ) = _bytes(lights, permutes, blocks, neutralises)  # fmt: skip
+    return [
+        *_L0[l0], *_L1[l1], *_L2[l2], *_L3[l3], *_L4[l4], *_L5[l5], *_L6[l6],
+        *_P0[p0], *_P1[p1], *_P2[p2], *_P3[p3], *_P4[p4], *_P5[p5], *_P6[p6],
+        *_B0[b0], *_B1[b1], *_B2[b2], *_B3[b3], *_B4[b4], *_B5[b5], *_B6[b6],
+        *_N0[n0], *_N1[n1], *_N2[n2], *_N3[n3], *_N4[n4], *_N5[n5], *_N6[n6],
+    ]  # fmt: skip
 
 
 def legal(state: State) -> list[Action]:
@@ -84,13 +97,12 @@ def legal(state: State) -> list[Action]:
     _, empty, own, other, _, other_special, _, pool, _, neutralisations, _, line, block = state
     if line:
         return []
-    actions = _listed(_LIGHTS, empty)
-    if pool:
-        actions += _listed(_PERMUTES, other)
-        if block:
-            actions += _listed(_BLOCKS, own)
-    if neutralisations and other_special:
-        actions += _listed(_NEUTRALISES, other_special)
+    actions = _listed(
+        empty,
+        other if pool else 0,
+        own if pool and block else 0,
+        other_special if neutralisations else 0,
+    )
     return actions or ([PASS] if _count(turned(state)) else [])
 
 

@@ -56,7 +56,7 @@ class Refusal(StrEnum):
         return member
 
 
-class IllegalAction(ValueError):  # noqa: N818  (named as in the rules)
+class IllegalAction(ValueError):
     """A readable action that the rules refuse; `code` names the rule it breaks."""
 
     def __init__(self, action: Action, code: Refusal) -> None:
@@ -64,7 +64,7 @@ class IllegalAction(ValueError):  # noqa: N818  (named as in the rules)
         self.action, self.code = action, code
 
 
-class UnreadableText(ValueError):  # noqa: N818  (named as in the rules)
+class UnreadableText(ValueError):
     """A text that is no cell, no action or no position."""
 
 

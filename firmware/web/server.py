@@ -196,9 +196,10 @@ class Server(uvicorn.Server):
     def __init__(self, web: Web) -> None:
         super().__init__(
             uvicorn.Config(
-                web.asgi,  # type: ignore[arg-type]
+                web.asgi,
                 lifespan="off",
                 log_config=None,
+                log_level="warning",
                 access_log=False,
                 server_header=False,
                 ws="websockets-sansio",

@@ -1,0 +1,124 @@
+"""The command `morbak run` as its users start it: a process of its own, reached over HTTP and sockets."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+Json = dict[str, Any]
+
+
+class Live:
+    """A running board."""
+
+    def __init__(self, process: subprocess.Popen[str], port: int) -> None:
+        self.process, self.port = process, port
+
+    def request(
+        self, method: str, path: str, body: bytes | str | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, bytes, dict[str, str]]:
+        """One request: status, body, headers (names in lower case)."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
+        finally:
+            connection.close()
+
+    def json(self, method: str, path: str, body: object = None) -> tuple[int, Json]:
+        """One request with a JSON body and answer."""
+        status, answer, _ = self.request(method, path, None if body is None else json.dumps(body))
+        return status, json.loads(answer)
+
+    def state(self) -> Json:
+        """`GET /api/v1/state`."""
+        return self.json("GET", "/api/v1/state")[1]
+
+    def touch(self, cell: str, down: bool) -> None:
+        """Move one contact; returns once it has moved."""
+        assert (200, {"cell": cell, "down": down}) == self.json(
+            "POST", "/api/v1/sim/touch", {"cell": cell, "down": down}
+        )
+
+    def tap(self, cell: str) -> None:
+        """A short touch."""
+        self.touch(cell, True)
+        self.touch(cell, False)
+
+    @contextmanager
+    def watch(self, **options: Any) -> Iterator[Watch]:
+        """A socket on the events."""
+        with connect(f"ws://127.0.0.1:{self.port}/api/v1/events", **options) as socket:
+            yield Watch(socket)
+
+    def stop(self) -> int:
+        """End it as a service manager does; returns its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(10)
+
+
+class Watch:
+    """The messages of one socket, sorted by kind."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.states: list[Json] = []
+        self.frames: list[bytes] = []
+        self.others: list[Json] = []
+
+    def until(self, holds: Callable[[], bool], within_s: float = 10) -> None:
+        """Read messages until something holds; fails when it does not in time."""
+        deadline_s = time.monotonic() + within_s
+        while not holds():
+            self._take(self.socket.recv(timeout=max(0.01, deadline_s - time.monotonic())))
+
+    def phase(self, phase: str, within_s: float = 10) -> Json:
+        """Wait for a phase; returns the state."""
+        self.until(lambda: bool(self.states) and self.states[-1]["phase"] == phase, within_s)
+        return self.states[-1]
+
+    def _take(self, message: str | bytes) -> None:
+        if isinstance(message, bytes):
+            self.frames.append(message)
+            return
+        told = json.loads(message)
+        if "state" in told:
+            self.states.append(told["state"])
+        else:
+            self.others.append(told)
+
+
+@contextmanager
+def running(*arguments: str, cwd: Path | None = None) -> Iterator[Live]:
+    """`morbak run --port 0` with more arguments; killed at the end if it still runs."""
+    command = [sys.executable, "-m", "firmware.cli", "run", "--port", "0", *arguments]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=cwd, env=environment
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if found := re.search(r"http://[^ ]+:(\d+)/", line):
+                yield Live(process, int(found[1]))
+                return
+        raise AssertionError(f"morbak run ended with {process.wait()} before it served")
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()

@@ -1,0 +1,154 @@
+"""The command line: what it prints, and what it exits with."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from firmware.cli import main
+
+TABLES = Path(__file__).parent / "tables"
+GAMES = TABLES / "morbak_games.jsonl"
+Output = pytest.CaptureFixture[str]
+
+
+def test_perft_prints_the_count_alone(capsys: Output) -> None:
+    """`morbak perft 3` is one number and nothing else."""
+    assert 0 == main(["perft", "3"])
+    assert ("117649\n", "") == capsys.readouterr()
+
+
+def test_perft_of_nothing_is_one(capsys: Output) -> None:
+    """There is one sequence of no actions."""
+    assert 0 == main(["perft", "0"])
+    assert "1\n" == capsys.readouterr().out
+
+
+def test_perft_counts_every_known_position(capsys: Output) -> None:
+    """Every position of the table has its counts, by the command, for one and two plies."""
+    positions = json.loads((TABLES / "morbak_perft.json").read_text(encoding="utf-8"))["positions"]
+    for position in positions:
+        for depth in (1, 2):
+            options = ["--rules", position["rules"] or "standard", "--position", position["position"]]
+            assert 0 == main(["perft", str(depth), *options])
+            assert f"{position['counts'][depth - 1]}\n" == capsys.readouterr().out
+
+
+def test_divide_adds_up(capsys: Output) -> None:
+    """`--divide` prints each first action with its count, then the sum."""
+    assert 0 == main(["perft", "2", "--divide"])
+    *lines, total = capsys.readouterr().out.splitlines()
+    assert 49 == len(lines)
+    assert int(total) == sum(int(line.split()[1]) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["fly"],
+        ["perft"],
+        ["perft", "-1"],
+        ["perft", "x"],
+        ["perft", "2", "--position", "nonsense"],
+        ["perft", "2", "--rules", "chess"],
+        ["run", "--port", "99999"],
+        ["run", "--port", "x"],
+        ["run", "--board", "nowhere"],
+        ["run", "--board", "missing.toml"],
+        ["run", "--config", "missing.toml"],
+        ["run", "--host", "no.such.host.invalid"],
+        ["replay", "missing.jsonl"],
+        ["soak", "--games", "-1"],
+    ],
+)
+def test_misuse_exits_with_2_and_a_sentence(arguments: list[str], capsys: Output) -> None:
+    """Usage and configuration that cannot be carried out exit with 2 and say why, without a traceback."""
+    try:
+        status = main(arguments)
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    assert 2 == status
+    told = capsys.readouterr().err
+    assert told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('[board]\nname = "x"\nrows = 7\ncolumns = 7\n[matrix]\ndriver = "sim"\n[leds]\ndriver = "sim"\n'
+         "[power]\nsupply_ma = 40\n", "power.supply_ma"),
+        ('[board]\nname = "x"\nrows = 7\ncolumns = 7\n[matrix]\ndriver = "sim"\n[leds]\ndriver = "sim"\n'
+         "[leds.order]\na1 = 0\nb1 = 0\n[power]\nsupply_ma = 4000\n", "leds.order"),
+        ('[board]\nname = "x"\nrows = 9\ncolumns = 9\n[matrix]\ndriver = "sim"\n[leds]\ndriver = "sim"\n'
+         "[power]\nsupply_ma = 4000\n", "board.rows"),
+    ],
+)  # fmt: skip
+def test_a_board_that_contradicts_itself_is_refused(tmp_path: Path, text: str, key: str, capsys: Output) -> None:
+    """Two cells on one LED, a supply below idle, a board of another size: exit 2 with file, key, value and reason."""
+    profile = tmp_path / "mine.toml"
+    profile.write_text(text, encoding="utf-8")
+    assert 2 == main(["run", "--board", str(profile)])
+    told = capsys.readouterr().err
+    assert "mine.toml" in told
+    assert key in told
+
+
+def test_every_known_game_replays_to_itself(capsys: Output) -> None:
+    """All 385 games come back from `replay --json` with the same result, reason, line and final position."""
+    assert 0 == main(["replay", str(GAMES), "--json"])
+    out = capsys.readouterr().out.splitlines()
+    wanted = GAMES.read_text(encoding="utf-8").splitlines()
+    assert (385, 385) == (len(wanted), len(out))
+    for given, found in zip(map(json.loads, wanted), map(json.loads, out), strict=True):
+        assert given == {key: found[key] for key in given}
+
+
+def test_replay_names_line_and_index_and_goes_on(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unreadable and an illegal line are named by line and index; the others are still done; exit 1."""
+    good = '{"v":1,"rules":"standard","starter":"a","moves":["d4","xd4"]}'
+    illegal = '{"v":1,"rules":"standard","starter":"a","moves":["d4","d4"]}'
+    lines = io.TextIOWrapper(io.BytesIO(f"{good}\nnot json\n\n{illegal}\n{good}\n".encode()), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", lines)
+    assert 1 == main(["replay", "-", "--json"])
+    told = capsys.readouterr()
+    assert 2 == len(told.out.splitlines())
+    first, second = told.err.splitlines()
+    assert first.startswith("line 2: ")
+    assert second.startswith("line 4: ")
+    assert "1" in second.removeprefix("line 4: ")
+
+
+def test_replay_survives_bytes_that_are_no_text(tmp_path: Path, capsys: Output) -> None:
+    """Bytes that are not UTF-8 are an unreadable line, not a crash."""
+    file = tmp_path / "games.jsonl"
+    file.write_bytes(b'\xff\xfe{"v":1}\n{"v":1,"rules":"lite","starter":"b","moves":[]}\n')
+    assert 1 == main(["replay", str(file)])
+    told = capsys.readouterr()
+    assert told.err.startswith("line 1: ")
+    assert told.out.startswith("line 2: ")
+
+
+def test_a_short_soak_finds_nothing_and_repeats(capsys: Output) -> None:
+    """Two games through wires lose no touch, break no rule, and repeat to the same digest."""
+    reports = []
+    for _ in range(2):
+        assert 0 == main(["soak", "--games", "2", "--seed", "7", "--json"])
+        reports.append(json.loads(capsys.readouterr().out))
+    first, second = ({key: value for key, value in report.items() if key != "cpu_s"} for report in reports)
+    assert first == second
+    assert (2, 0, 0) == (first["games"], first["lost_touches"], first["violations"])
+    assert first["touches"] >= first["virtual_s"]
+
+
+def test_help_has_examples() -> None:
+    """The installed command explains itself."""
+    shown = subprocess.run([sys.executable, "-m", "firmware.cli", "--help"], capture_output=True, text=True, check=True)
+    for words in ("run", "perft", "replay", "soak", "examples:", "exit status"):
+        assert words in shown.stdout
