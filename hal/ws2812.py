@@ -14,8 +14,8 @@ SPI_HZ = 2_400_000
 # Low for this long shows the frame. 50 us in old data sheets, 280 us in parts of the same name since (case A33).
 LATCH_US = 300
 # A frame starts with this many bytes that a bus may spoil: a phantom start bit, a line that idles high (cases A19,
-# A20). On such a bus one latch time of silence follows, in which the chain forgets what it made of them. A line that idles
-# low needs none, which shows a touch 0.3 ms sooner; a slip heals with the next frame there.
+# A20). On such a bus one latch time of silence follows, in which the chain forgets what it made of them. A line that
+# idles low needs none, which shows a touch 0.3 ms sooner; a slip heals with the next frame there.
 GLITCH_BYTES = 4
 
 # A bit lasts 1.25 us +-150 ns. Within it all four pulses of this code keep the WS2812B data sheet's +-150 ns too.

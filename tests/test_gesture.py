@@ -179,7 +179,7 @@ def test_ghosts_cancel_until_all_are_up() -> None:
     assert [("press", 1, 110), ("tap", 1, 160)] == play(gesture, [(110, "+", 1), (160, "-", 1)], 200)
 
 
-EDGES = st.lists(st.tuples(st.integers(0, 900), st.integers(0, 4)), max_size=40)
+EDGES = st.lists(st.tuples(st.integers(1, 900), st.integers(0, 4)), max_size=40)
 
 
 @given(EDGES)

@@ -37,6 +37,7 @@ GOOD: Tables = {
         "balance": [1.0, 1.0, 1.0],
         "brightness_pct": 100,
         "spi_hz": 2400000,
+        "line_idles": "high",
     },
     "power": {
         "supply_ma": 3000,
