@@ -76,6 +76,7 @@ UNREADABLE = {
     f"{EMPTY} A 7:7 1:1": "side to move 'A' must be a or b",
     f"{EMPTY} a 50:7 1:1": "pools '50:7' must be two numbers a:b, each from 0 to 49",
     f"{EMPTY} a 7:07 1:1": "pools '7:07' must be",
+    f"{EMPTY} a 07:7 1:1": "pools '07:7' must be",
     f"{EMPTY} a 7:-1 1:1": "pools '7:-1' must be",
     f"{EMPTY} a ٧:7 1:1": "pools '٧:7' must be",
     f"{EMPTY} a 7:7 1:1:1": "neutralisations '1:1:1' must be",
