@@ -129,7 +129,7 @@ class LedThread(_Thread):
         board: Board,
         engine: Engine,
         clock: Clock,
-        shown: Callable[[bytes], None],
+        shown: Callable[[], None],
         failed: Callable[[BaseException], None],
     ) -> None:
         super().__init__("leds", failed)
@@ -156,7 +156,7 @@ class LedThread(_Thread):
                     self._changed.wait(wait_us / 1e6)
                 elif self._engine.light(now_us):
                     self._engine.latched(self._clock.now_us())
-                    self._shown(self._board.wire())
+                    self._shown()
         finally:
             try:
                 self._board.close()
@@ -170,7 +170,8 @@ class App:
     def __init__(self, engine: Engine, clock: Clock) -> None:
         self.engine, self.clock = engine, clock
         self.changed: list[Callable[[], None]] = []  # called in the loop after something happened
-        self.shown: list[Callable[[bytes], None]] = []  # called in the loop with the wire values of a new frame
+        # Called in the loop with the wire values of a new frame; empty while nobody watches, so that the loop sleeps.
+        self.shown: list[Callable[[bytes], None]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._done: asyncio.Future[None] | None = None
         self._scheduled = False
@@ -212,10 +213,12 @@ class App:
             self._scheduled = True
             self._soon(self._hear)
 
-    def _show_soon(self, wire: bytes) -> None:
-        if self.shown and wire != self._wire:
+    def _show_soon(self) -> None:
+        wire = self.engine.board.wire() if self.shown else None
+        if wire != self._wire:
             self._wire = wire
-            self._soon(self._show, wire)
+            if wire is not None:
+                self._soon(self._show, wire)
 
     def _fail_soon(self, error: BaseException) -> None:
         log.critical("a thread failed: %s", error, exc_info=error)

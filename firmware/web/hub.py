@@ -1,4 +1,4 @@
-"""Who watches: state to every socket in order, frames latest first, nobody slow may hold up the others."""
+"""Who watches: state to every socket in order, of frames the latest only, nobody slow may hold up the others."""
 
 from __future__ import annotations
 
@@ -57,8 +57,3 @@ class Hub:
         """A text to all."""
         for watcher in self.watchers:
             watcher.tell(text)
-
-    def show(self, frame: bytes) -> None:
-        """A frame to all."""
-        for watcher in self.watchers:
-            watcher.show(frame)

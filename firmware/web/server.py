@@ -70,7 +70,6 @@ class Web:
         self._hub = Hub()
         self._told = -1
         app.changed.append(self._tell)
-        app.shown.append(self._hub.show)
         self.asgi = Guard(self._routes(), [host])
 
     def _routes(self) -> Starlette:
@@ -130,6 +129,7 @@ class Web:
         watcher = Watcher(socket)
         watcher.tell(_text({"hello": self._hello()}))
         watcher.tell(_text({"state": self._engine.document(self._clock.now_us())}))
+        self._app.shown.append(watcher.show)  # before the frame of this moment, so that none is missed
         watcher.show(self._engine.board.wire())
         self._hub.watchers.add(watcher)
         jobs = {asyncio.create_task(watcher.pump()), asyncio.create_task(self._listen(socket, watcher))}
@@ -140,6 +140,7 @@ class Web:
                     job.result()
         finally:
             self._hub.watchers.discard(watcher)
+            self._app.shown.remove(watcher.show)
             if self._touches is not None:
                 self._touches.gone(watcher)
             for job in jobs:
