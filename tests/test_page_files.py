@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from firmware.palette import DEFAULT, GAMMA
+
 STATIC = Path(__file__).parent.parent / "firmware" / "web" / "static"
 SCRIPTS = sorted(STATIC.glob("*.js"))
 CATALOGUES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(STATIC.glob("*.json"))}
@@ -167,3 +169,11 @@ def test_ids_that_scripts_look_for_exist() -> None:
     wanted = set(re.findall(r"\bfind\(\"([\w-]+)\"\)", text)) | set(re.findall(r"querySelector\(\"#([\w-]+)\"\)", text))
     assert len(wanted) > 10
     assert not wanted - set(ids)
+
+
+def test_hues_of_the_sides_are_the_palettes() -> None:
+    """The hues that dim light is read as are those of the board's palette, in linear light."""
+    told = re.search(r"SIDE_HUES = (\[.+\]);", (STATIC / "light.js").read_text("utf-8"))
+    assert told is not None
+    wanted = [[(byte / 255) ** GAMMA for byte in colour] for colour in (DEFAULT.a, DEFAULT.b)]
+    assert [pytest.approx(hue, abs=0.001) for hue in wanted] == json.loads(told[1])

@@ -9,6 +9,12 @@ import { CELLS } from "./game.js";
 const GAMMA = 2.2; // the board's own
 export const encode = (light) => light ** (1 / GAMMA);
 
+// A wire value is rounded to whole steps; of a dim colour that is most of its hue: orange turns olive, blue violet or
+// teal. So a hue is read as the nearest side's as far as rounding could have hidden it.
+const SIDE_HUES = [[1, 0.198, 0.006], [0.009, 0.148, 1]]; // linear, leading channel 1
+const ROUNDING = 0.75; // steps: half of one by rounding, the rest where a dimmest level was chosen by hand
+const DEEPENING = 0.25; // the grey of the unlit diffuser pales a dim hue, and the eye takes dim orange for brown
+
 const FULL = 0.8; // the leading channel of a hue at full level: room for the core above it
 // Under this level no heat shows, and a colour sits in the middle only: over a whole well it reads as brown.
 const DIM_BELOW = 0.05;
@@ -19,12 +25,21 @@ const HUE_STEPS = 40; // fine enough that no step of a hue shows, coarse enough 
 const HALO_MS = 33; // halos are soft: half the frames do
 const WARMTH_STEPS = 6;
 const STOPS = [0, 12, 25, 40, 55, 70, 85, 100, 120, 141]; // % of the half side; 141 is the corner
-const LEVEL = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
 
 const ramp = (low, high, x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
 const opacity = (light) => (encode(light + UNLIT) - encode(UNLIT)) / (encode(1 + UNLIT) - encode(UNLIT));
 const shoulder = (x) => (x < 0.9 ? x : 0.9 + 0.1 * (1 - Math.exp((0.9 - x) * 10)));
 const byte = (light) => Math.round(255 * encode(shoulder(light)));
+
+/** The linear light (0 to 1 a channel) that three wire bytes most likely stand for. */
+export function readWire(...wire) {
+  const level = Math.max(...wire);
+  const slack = level && (ROUNDING * (level - Math.min(...wire))) / level; // a grey is no side's
+  const sides = SIDE_HUES.map((hue) => hue.map((channel) => level * channel));
+  const [near, far] = sides.map((side) => side.reduce((sum, value, at) => sum + (value - wire[at]) ** 2, 0));
+  const side = sides[near <= far ? 0 : 1];
+  return wire.map((value, at) => Math.min(value + slack, Math.max(value - slack, side[at])) / 255);
+}
 
 /**
  * Split wire light into its level, its hue (leading channel 1) and its pale part. A pale colour becomes a pale core in
@@ -37,7 +52,7 @@ export function split(r, g, b) {
   const saturation = (level - low) / level;
   const part = ramp(0.12, 0.4, saturation) * ramp(0.03, 0.25, level);
   const taken = 0.95 * part * low;
-  const power = 1 + 4.3 * part * (1 - saturation) ** 2;
+  const power = 1 + 4.3 * part * (1 - saturation) ** 2 + DEEPENING * saturation * (1 - level);
   const hue = [r, g, b].map((channel) => ((channel - taken) / (level - taken)) ** power);
   return { level, saturation, hue, pale: 1.25 * taken };
 }
@@ -81,7 +96,7 @@ export class Light {
     const packed = (r << 16) | (g << 8) | b;
     if (packed === this.#last[cell]) return false;
     this.#last[cell] = packed;
-    const light = split(LEVEL[r], LEVEL[g], LEVEL[b]);
+    const light = split(...readWire(r, g, b));
     const { body, core, mark } = this.#cells[cell];
     this.#paintHue(cell, body, light);
     body.style.opacity = opacity(light.level);
