@@ -1,0 +1,206 @@
+"""Pictures of the page in every phase, size and language: `python -m tests.shots DIR`.
+
+A board runs as its users run it, its contacts are moved from outside, and one page is photographed at every moment
+worth looking at. The files are named `<moment>-<width>x<height>-<language>.png`.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from tests.browser import opened
+from tests.live import Live, running
+
+# A desktop, the kiosk's attract screen, a small panel, a kiosk on its end, a phone.
+SIZES = ((1280, 800), (1280, 720), (800, 480), (1080, 1920), (390, 844))
+LANGUAGES = ("en", "fr")
+
+# With long phases and a long hold every moment lasts as long as its ten pictures take.
+SLOW = """
+[touch]
+hold_ms = 2500
+[phases]
+lobby_ms = 8000
+lot_ms = 8000
+"""
+SHORT = """
+[phases]
+lobby_ms = 100
+lot_ms = 100
+low_time_s = 7
+urgent_time_s = 5
+[game]
+total_s = 24
+move_s = 8
+"""
+FAST = """
+[touch]
+turn_guard_ms = 1
+[phases]
+lobby_ms = 100
+lot_ms = 100
+[game]
+pool = 0
+"""
+# Side a starts with this seed (sim: the lot is drawn from it).
+SEED = "3"
+
+# A game in which every cell state is on the board, and c4 the cell that everything turns on.
+GAME = "d4 d5 c5 e7 e3 xe3 d6 c6 f5 f4 #d4 d3 b2 c3 xc3 xb2 !e3 b5 e4 e1 b3 #d3 f3 c4 d2 #b5 f1 g6".split()  # noqa: SIM905
+DECISION, REPLY, WIN = "xc4", "b4", "c2"
+# Every cell by who lights it, a to g from row 7 down, without four in a line; without pools nothing is left then.
+FULL = ("aabbaab", "aabbaab", "aabbaab", "bbaabba", "aabbaab", "bbaabba", "bbaabba")
+
+SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
+HALF_HELD = "() => document.querySelector('#ring .fill').getAnimations()[0]?.currentTime > 1600"
+
+
+class Camera:
+    """Takes one moment in every size and language."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page, self._folder = page, folder
+
+    def take(self, moment: str, ready: Callable[[], None] = lambda: None) -> None:
+        """`ready` brings the moment about anew before each picture."""
+        for language in LANGUAGES:
+            for width, height in SIZES:
+                self.page.set_viewport_size({"width": width, "height": height})
+                ready()
+                self.page.evaluate(SETTLED)
+                self.page.screenshot(path=self._folder / f"{moment}-{width}x{height}-{language}.png")
+            self.page.evaluate("() => document.getElementById('lang').click()")
+        print(moment, flush=True)
+
+
+def until(live: Live, key: str, value: object, within_s: float = 30) -> None:
+    """Wait until the state says so; fails if it does not."""
+    deadline_s = time.monotonic() + within_s
+    while live.state()[key] != value:
+        if time.monotonic() > deadline_s:
+            raise AssertionError(f"{key} is {live.state()[key]}, not {value} within {within_s} s")
+        time.sleep(0.01)
+
+
+def act(live: Live, action: str, guard_s: float = 0.3) -> None:
+    """One action by the touch it wants, once the guard after the last one is over."""
+    time.sleep(guard_s)
+    cell = action[-2:]
+    live.touch(cell, True)
+    if len(action) > 2:
+        until(live, "last_action", action)
+    live.touch(cell, False)
+    until(live, "last_action", action)
+
+
+@contextmanager
+def filmed(settings: str, folder: Path) -> Iterator[tuple[Live, Camera]]:
+    """A board with these settings, and a camera on its page."""
+    with tempfile.TemporaryDirectory() as config:
+        path = Path(config) / "morbak.toml"
+        path.write_text(settings)
+        with running("--seed", SEED, "--config", str(path)) as live, opened(live) as page:
+            yield live, Camera(page, folder)
+
+
+def start(live: Live) -> None:
+    """From the invitation to the first turn."""
+    live.tap("d4")
+    until(live, "phase", "play")
+
+
+def take_a_game(folder: Path) -> None:
+    """From the invitation to a line of four."""
+    with filmed(SLOW, folder) as (live, camera):
+        camera.take("attract")
+        live.tap("d4")
+        camera.take("lobby")
+        until(live, "starter", "a")
+        camera.take("lot")
+        until(live, "phase", "play")
+        camera.take("start")
+        for action in GAME:
+            act(live, action)
+        take_a_turn(live, camera)
+        act(live, DECISION)
+        camera.take("answer")
+        act(live, REPLY)
+        act(live, WIN)
+        until(live, "phase", "result")
+        time.sleep(2)  # the light has run along the line
+        camera.take("line")
+
+
+def take_a_turn(live: Live, camera: Camera) -> None:
+    """A turn in the middle of the game: a hint, marks, a hold half-way, a refusal."""
+    page = camera.page
+    c4, marks = page.locator("[data-cell=c4]"), page.locator("#marks")
+    camera.take("play", c4.hover)
+    marks.click()
+    camera.take("marks", page.locator("[data-cell=e3]").hover)
+    marks.click()
+
+    def hold() -> None:
+        page.mouse.up()
+        c4.hover()
+        page.mouse.down()
+        page.wait_for_function(HALF_HELD)
+
+    camera.take("hold", hold)
+    page.mouse.up()
+    page.mouse.move(0, 0)
+    camera.take("refusal", lambda: live.tap("d4"))
+
+
+def take_short_time(folder: Path) -> None:
+    """Time runs low, turns are lost, the game is parked; and a game that is lost on time."""
+    with filmed(SHORT, folder) as (live, camera):
+        start(live)
+        for action in ("d4", "e5", "c3", "e4"):
+            act(live, action)
+        time.sleep(1.5)
+        camera.take("low")
+        until(live, "last_action", "--")
+        camera.take("timeout")
+        until(live, "phase", "paused")
+        camera.take("paused")
+        while live.state()["phase"] != "result":
+            live.tap("g7") if live.state()["phase"] == "paused" else time.sleep(0.05)
+        time.sleep(1)
+        camera.take("time")
+
+
+def take_a_draw(folder: Path) -> None:
+    """A full board on which nothing is left to do."""
+    cells = [
+        ("abcdefg"[column] + str(7 - row), side) for row, signs in enumerate(FULL) for column, side in enumerate(signs)
+    ]
+    own, other = ([cell for cell, owner in cells if owner == side] for side in "ab")
+    with filmed(FAST, folder) as (live, camera):
+        start(live)
+        for at, cell in enumerate(own):
+            act(live, cell, 0.02)
+            if at < len(other):
+                act(live, other[at], 0.02)
+        until(live, "phase", "result")
+        time.sleep(1)
+        camera.take("draw")
+
+
+def main() -> None:
+    """Take everything."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for take in (take_a_game, take_short_time, take_a_draw):
+        take(folder)
+
+
+if __name__ == "__main__":
+    main()
