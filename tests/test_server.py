@@ -95,6 +95,8 @@ def test_bad_touches_change_nothing(live: Live, body: bytes | str, status: int, 
         ("GET", "/api/v1/nothing", 404, "not_found"),
         ("GET", "/static/../server.py", 404, "not_found"),
         ("GET", "/static/%2e%2e/server.py", 404, "not_found"),
+        ("GET", "/static/%00", 404, "not_found"),
+        ("GET", "/api/v1/state/", 404, "not_found"),
         ("POST", "/api/v1/state", 405, "method_not_allowed"),
         ("DELETE", "/api/v1/sim/touch", 405, "method_not_allowed"),
         ("GET", "/api/v1/sim/touch", 405, "method_not_allowed"),
@@ -106,6 +108,12 @@ def test_wrong_addresses_are_told_in_json(live: Live, method: str, path: str, st
     assert (status, code) == (found, json.loads(answer)["error"]["code"])
 
 
+def test_a_body_that_is_announced_too_large_is_refused_at_once(live: Live) -> None:
+    """A length beyond the limit is refused without waiting for the body."""
+    status, answer, _ = live.request("POST", "/api/v1/sim/touch", b"x", {"Content-Length": "99999999"})
+    assert (413, "too_large") == (status, json.loads(answer)["error"]["code"])
+
+
 def test_other_sites_may_not_touch(live: Live) -> None:
     """A request from another site's page, or by a name that is not the board's, is refused."""
     body = '{"cell":"d4","down":true}'
@@ -113,6 +121,8 @@ def test_other_sites_may_not_touch(live: Live) -> None:
     for headers, code in (
         ({"Origin": "http://evil.example"}, "cross_origin"),
         ({"Origin": "null"}, "cross_origin"),
+        ({"Origin": "http://[bad"}, "cross_origin"),
+        ({"Host": "[::1"}, "unknown_host"),
         ({"Host": "evil.example"}, "unknown_host"),
         ({"Host": "evil.example", "Origin": "http://evil.example"}, "unknown_host"),
     ):

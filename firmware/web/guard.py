@@ -48,7 +48,7 @@ class Guard:
         if refused is not None and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": "cross_origin"})
         elif refused is not None:
-            await refused(scope, receive, send)
+            await refused(scope, receive, self._with_headers(send))
         else:
             await self._app(scope, receive, self._with_headers(send))
 
@@ -57,7 +57,7 @@ class Guard:
         if not self._known(host):
             return refusal(403, "unknown_host", f"This board is not called {host!r}; use its address.")
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _netloc(origin) != host.lower():
             return refusal(403, "cross_origin", f"A page of {origin} may not act on this board.")
         return None
 
@@ -66,11 +66,7 @@ class Guard:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return name in self._names
-        return True
+        return name in self._names or _is_address(name)
 
     @staticmethod
     def _with_headers(send: Send) -> Send:
@@ -80,3 +76,19 @@ class Guard:
             await send(message)
 
         return send_with_headers
+
+
+def _netloc(origin: str) -> str | None:
+    """Host and port of an origin; None for one that cannot be read, or that has none."""
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -12,7 +12,7 @@ import msgspec
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
@@ -26,6 +26,7 @@ from firmware.web.touches import Contacts, Touches
 
 # A touch is 30 bytes; nothing that is sent here needs more.
 BODY_BYTES = 4096
+BODY_S = 5.0
 CLOCKS_S = 1.0
 STATIC = files("firmware.web") / "static"
 STATUS_CODES = {404: "not_found", 405: "method_not_allowed"}
@@ -86,8 +87,11 @@ class Web:
         handlers: dict[Any, Callable[[Request, Any], Response | Awaitable[Response]]] = {
             HTTPException: self._failed,
             BadInput: self._bad_input,
+            Exception: self._broken,
         }
-        return Starlette(routes=routes, exception_handlers=handlers)
+        served = Starlette(routes=routes, exception_handlers=handlers)
+        served.router.redirect_slashes = False
+        return served
 
     # -- answers -------------------------------------------------------------------------------------------------
 
@@ -118,6 +122,10 @@ class Web:
         answer = refusal(error.status_code, code, f"{request.method} {request.url.path}: {error.detail}.")
         answer.headers.update(error.headers or {})
         return answer
+
+    async def _broken(self, request: Request, error: Exception) -> Response:
+        """A fault of ours: the log has it, the client hears of it."""
+        return refusal(500, "internal", f"{request.url.path} failed: {type(error).__name__}; the log says more.")
 
     async def _bad_input(self, _request: Request, error: BadInput) -> Response:
         return refusal(error.status, error.code, error.text)
@@ -218,11 +226,21 @@ class Server(uvicorn.Server):
 
 
 async def _body(request: Request) -> bytes:
+    """The body of a request, no larger and no slower than a touch may be."""
+    too_large = BadInput(413, "too_large", f"A body here has at most {BODY_BYTES} bytes.")
+    if int(request.headers.get("content-length", 0)) > BODY_BYTES:
+        raise too_large
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > BODY_BYTES:
-            raise BadInput(413, "too_large", f"A body here has at most {BODY_BYTES} bytes.")
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > BODY_BYTES:
+                    raise too_large
+    except TimeoutError as error:
+        raise BadInput(408, "too_slow", f"A body here arrives within {BODY_S:g} s.") from error
+    except ClientDisconnect as error:
+        raise BadInput(400, "cut_off", "The body did not arrive whole.") from error
     return body
 
 
