@@ -58,6 +58,8 @@ class _Thread(ABC):
         """Ask it to end, and wait for that."""
         self._stop.set()
         self._thread.join(timeout=STOP_S)
+        if self._thread.is_alive():
+            log.error("the thread %s does not end within %g s and is left behind", self._thread.name, STOP_S)
 
     @abstractmethod
     def run(self) -> None:
@@ -110,7 +112,8 @@ class ScanThread(_Thread):
 
     def _queue_up(self, scan: Scan) -> None:
         due_us = self._engine.due_us
-        waited_for = due_us is not None and due_us <= scan.known_us
+        # A deadline wants one scan in the queue, not one a millisecond: those would push out edges of a slow loop.
+        waited_for = due_us is not None and due_us <= scan.known_us and not self._queue
         if not scan.edges and scan.ghosts == self._ghosts and not waited_for:
             return
         if len(self._queue) >= QUEUE_SCANS:
@@ -186,6 +189,7 @@ class App:
         self._done = self._loop.create_future()
         self.engine.check(self.clock.now_us())
         checks = asyncio.create_task(self._check())
+        checks.add_done_callback(self._checked)
         self._scan.start()
         self._leds.start()
         try:
@@ -205,6 +209,10 @@ class App:
             self.engine.check(self.clock.now_us())
             self._tell()
             await asyncio.sleep(CHECK_S)
+
+    def _checked(self, checks: asyncio.Task[None]) -> None:
+        if not checks.cancelled() and (error := checks.exception()) is not None:
+            self._fail(error)
 
     # -- called by the threads -----------------------------------------------------------------------------------
 
@@ -234,15 +242,21 @@ class App:
     def _hear(self) -> None:
         self._scheduled = False
         changed = False
-        for scan in self._scan.take():
-            changed |= self.engine.hear(scan, self.clock.now_us())
+        try:
+            for scan in self._scan.take():
+                changed |= self.engine.hear(scan, self.clock.now_us())
+        except Exception as error:  # noqa: BLE001 - ends the app: to play on without this touch would lose a move
+            self._fail(error)
         if changed:
             self._tell()
 
     def _tell(self) -> None:
         self._leds.wake()
         for call in self.changed:
-            call()
+            try:
+                call()
+            except Exception:
+                log.exception("a watcher could not be told; play goes on")
 
     def _show(self, wire: bytes) -> None:
         for call in self.shown:
