@@ -10,6 +10,7 @@ from firmware.snapshot import Side
 
 # Rules, ruling 3: three time-outs running, both sides together, park the game.
 TIMEOUTS_TO_PARK = 3
+OTHER: dict[Side, Side] = {"a": "b", "b": "a"}
 
 
 class Ending(NamedTuple):
@@ -20,11 +21,19 @@ class Ending(NamedTuple):
     line: tuple[int, ...] = ()
 
 
+class Undone(NamedTuple):
+    """A takeback: `at` moves were left standing just after it, `moves` were undone."""
+
+    at: int
+    moves: tuple[morbak.Action, ...]
+
+
 class Game:
     """A game of MORBAK between two sides, with its clocks.
 
-    `moves`: every action and pass so far. `timeouts`: indices of the passes that were time-outs. `timeouts_running`:
-    how many turns in a row ended so, both sides together.
+    `moves`: every action and pass that stands. `times_us`: the thinking time of each. `timeouts`: indices of the
+    passes that were time-outs. `undone`: the takebacks, in order of time. `timeouts_running`: how many turns in a
+    row ended by time-out, both sides together.
     """
 
     def __init__(self, rules: morbak.Rules, limits: Limits, starter: Side) -> None:
@@ -33,7 +42,9 @@ class Game:
         self.state = morbak.initial(rules, starter)
         self.clocks = Clocks(limits)
         self.moves: list[morbak.Action] = []
+        self.times_us: list[int] = []
         self.timeouts: list[int] = []
+        self.undone: list[Undone] = []
         self.timeouts_running = 0
         self.ending: Ending | None = None
 
@@ -56,7 +67,7 @@ class Game:
         Raises morbak.IllegalAction and changes nothing if the rules do not allow it.
         """
         self.state = morbak.apply(self.state, action)
-        self.moves.append(action)
+        self._moved(action, t_us)
         self.timeouts_running = 0
         self._turn_over(t_us)
 
@@ -64,23 +75,79 @@ class Game:
         """The mover has reached a limit at `t_us`: the game is lost, or the turn passes."""
         deadline = self.clocks.deadline
         if deadline is not None and deadline.limit == "total":
-            self.clocks = self.clocks.stop(t_us)
-            self.ending = Ending("b" if self.mover == "a" else "a", "time")
+            self._end(Ending(OTHER[self.mover], "time"), t_us)
             return
         self.timeouts.append(len(self.moves))
         self.timeouts_running += 1
         self.state = morbak.pass_turn(self.state)
-        self.moves.append(morbak.PASS)
+        self._moved(morbak.PASS, t_us)
         self._turn_over(t_us)
+
+    def resign(self, side: Side, t_us: int) -> None:
+        """`side` gives the game up."""
+        self._end(Ending(OTHER[side], "resignation"), t_us)
+
+    def agree(self, t_us: int) -> None:
+        """Both sides call it a draw."""
+        self._end(Ending("draw", "agreement"), t_us)
+
+    @property
+    def last_chosen(self) -> int | None:
+        """Index of the last action that somebody chose; None where a time-out or the beginning stands before it."""
+        for index in range(len(self.moves) - 1, -1, -1):
+            if index in self.timeouts:
+                return None
+            if self.moves[index] is not morbak.PASS:
+                return index
+        return None
+
+    def take_back(self, t_us: int) -> bool:
+        """Undo the last chosen action and the forced passes after it; False, and nothing changed, if there is none.
+
+        Position, pools and both clocks are what they were when that turn began; its clock runs again from `t_us`.
+        """
+        index = self.last_chosen
+        if index is None or self.ending is not None:
+            return False
+        self.undone.append(Undone(index, tuple(self.moves[index:])))
+        del self.moves[index:], self.times_us[index:]
+        self._replay()
+        self.timeouts_running = 0
+        self.clocks = self.clocks.next_turn(self.mover, t_us)._replace(used_us=self._used_us())
+        return True
+
+    def _replay(self) -> None:
+        """Set the position up again from the moves that stand."""
+        self.state = morbak.initial(self.rules, self.starter)
+        for index, move in enumerate(self.moves):
+            lost = index in self.timeouts
+            self.state = morbak.pass_turn(self.state) if lost else morbak.apply(self.state, move)
+
+    def _used_us(self) -> tuple[int, int]:
+        """What both sides have thought over the moves that stand."""
+        used, side = {"a": 0, "b": 0}, self.starter
+        for time_us in self.times_us:
+            used[side] += time_us
+            side = OTHER[side]
+        return used["a"], used["b"]
+
+    def _moved(self, move: morbak.Action, t_us: int) -> None:
+        self.clocks = self.clocks.stop(t_us)
+        self.moves.append(move)
+        self.times_us.append(self.clocks.move_used_us)
 
     def _turn_over(self, t_us: int) -> None:
         """A forced pass costs no time: it is played at once (ruling 5)."""
         outcome = morbak.outcome(self.state)
         if outcome is not None:
-            self.clocks = self.clocks.stop(t_us)
-            self.ending = Ending(outcome.result, outcome.reason, outcome.line)
+            self._end(Ending(outcome.result, outcome.reason, outcome.line), t_us)
             return
         if morbak.legal(self.state) == [morbak.PASS]:
             self.state = morbak.apply(self.state, morbak.PASS)
             self.moves.append(morbak.PASS)
+            self.times_us.append(0)
         self.clocks = self.clocks.next_turn(self.mover, t_us)
+
+    def _end(self, ending: Ending, t_us: int) -> None:
+        self.clocks = self.clocks.stop(t_us)
+        self.ending = ending

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from firmware.clock import Limits
-from firmware.game import TIMEOUTS_TO_PARK, Game
+from firmware.game import OTHER, TIMEOUTS_TO_PARK, Game
 from firmware.games import morbak
 from firmware.gesture import Event, Gesture, TouchTimes
 from firmware.previews import Previews
@@ -263,9 +263,9 @@ class Table:
         """The loser starts; after a draw, the side that did not start the drawn game (rules, "Who starts")."""
         assert self.game is not None and self.game.ending is not None
         result = self.game.ending.result
-        beaten: Side = self.game.starter if result == "draw" else result
+        waits: Side = self.game.starter if result == "draw" else result
         self._lot_us = None
-        self._new_game("b" if beaten == "a" else "a")
+        self._new_game(OTHER[waits])
         self._tapped_into("lobby", t_us)
 
     def _start_play(self, t_us: int) -> None:

@@ -15,7 +15,7 @@ PURE = {
     "firmware/clock.py", "firmware/engine.py", "firmware/frames.py", "firmware/game.py", "firmware/gesture.py",
     "firmware/latency.py", "firmware/lights.py", "firmware/moments.py", "firmware/palette.py",
     "firmware/previews.py", "firmware/record.py", "firmware/rhythm.py", "firmware/scenes.py",
-    "firmware/snapshot.py", "firmware/state.py", "firmware/table.py",
+    "firmware/save.py", "firmware/snapshot.py", "firmware/state.py", "firmware/table.py",
 }  # fmt: skip
 IMPURE_MODULES = {
     "asyncio", "datetime", "io", "logging", "multiprocessing", "os", "pathlib", "queue", "random", "secrets",
