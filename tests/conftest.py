@@ -13,13 +13,22 @@ import sys
 
 import pytest
 
+from tests.vm.machine import kernel
+from tests.vm.power_cut import mkfs
+
 REQUIRE_ALL = os.environ.get("MORBAK_REQUIRE_ALL") == "1"
 PROVE = os.environ.get("MORBAK_PROVE") == "1"
 SEED = int(os.environ.get("MORBAK_SEED", random.SystemRandom().randrange(2**31)))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 # rung -> what it needs, and whether that is here
-RUNGS = {"browser": ("chromium (apt install chromium)", CHROMIUM is not None)}
+RUNGS = {
+    "browser": ("chromium (apt install chromium)", CHROMIUM is not None),
+    "vm": (
+        "a kernel in MORBAK_VM_KERNEL (tests/vm/build-kernel) and mkfs.ext4 (apt install e2fsprogs)",
+        kernel() is not None and mkfs() is not None,
+    ),
+}
 
 
 def pytest_report_header() -> str:
