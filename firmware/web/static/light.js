@@ -22,7 +22,8 @@ const UNLIT = 0.004; // the diffuser unlit: light adds to it before the eye's cu
 const PALENESS = 1.6; // white of this opacity over a lit body comes to the sum of both lights
 const VEIL = 0.02; // what the eye adds of white to a saturated light
 const HUE_STEPS = 40; // fine enough that no step of a hue shows, coarse enough that a fade paints few
-const HALO_MS = 33; // halos are soft: half the frames do
+const DIM_MARK = 0.14; // under this level marks are pale
+const HALO_MS = 25; // halos are soft: half the frames do
 const WARMTH_STEPS = 6;
 const STOPS = [0, 12, 25, 40, 55, 70, 85, 100, 120, 141]; // % of the half side; 141 is the corner
 
@@ -62,10 +63,12 @@ export class Light {
   #cells;
   #halo;
   #last = new Int32Array(CELLS).fill(-1);
-  #hues = new Array(CELLS).fill("");
+  #images = new Array(CELLS).fill("");
   #glow = new Float32Array(CELLS * 3);
   #frame = null;
-  #halo_due = 0;
+  #stale = false; // the halo, by the cells' light
+  #halo_at = -Infinity;
+  #halo_late = 0;
 
   constructor(cells, halo) {
     this.#cells = cells;
@@ -74,20 +77,29 @@ export class Light {
 
   /** Show a frame at the next repaint; only the latest one counts. */
   show(frame) {
-    if (this.#frame === null) requestAnimationFrame(() => this.#draw());
+    if (this.#frame === null) requestAnimationFrame((now) => this.#draw(now));
     this.#frame = frame;
   }
 
-  #draw() {
+  #draw(now) {
     const frame = this.#frame;
     this.#frame = null;
-    let changed = false;
-    for (let cell = 0; cell < CELLS; cell += 1) changed = this.#drawCell(cell, frame) || changed;
-    if (changed && !this.#halo_due) this.#halo_due = setTimeout(() => this.#drawHalo(), HALO_MS);
+    for (let cell = 0; cell < CELLS; cell += 1) {
+      if (this.#drawCell(cell, frame)) this.#stale = true;
+    }
+    if (this.#stale) this.#haloWhenDue(now);
   }
 
-  #drawHalo() {
-    this.#halo_due = 0;
+  // In a repaint of the cells, so that both are one; where no more repaints come, a little later.
+  #haloWhenDue(now) {
+    clearTimeout(this.#halo_late);
+    if (now - this.#halo_at >= HALO_MS) this.#drawHalo(now);
+    else this.#halo_late = setTimeout(() => this.#drawHalo(now), 2 * HALO_MS);
+  }
+
+  #drawHalo(now) {
+    this.#stale = false;
+    this.#halo_at = now;
     this.#halo.draw(this.#glow);
   }
 
@@ -96,28 +108,46 @@ export class Light {
     const packed = (r << 16) | (g << 8) | b;
     if (packed === this.#last[cell]) return false;
     this.#last[cell] = packed;
-    const light = split(...readWire(r, g, b));
+    const look = lookOf(packed, r, g, b);
     const { body, core, mark } = this.#cells[cell];
-    this.#paintHue(cell, body, light);
-    body.style.opacity = opacity(light.level);
-    core.style.opacity = Math.min(1, PALENESS * light.pale);
-    mark.toggleAttribute("data-dim", light.level < 0.14);
-    for (let channel = 0; channel < 3; channel += 1) {
-      this.#glow[cell * 3 + channel] = FULL * light.level * light.hue[channel];
-    }
+    if (look.image !== this.#images[cell]) body.style.backgroundImage = this.#images[cell] = look.image;
+    setOpacity(body, look.body);
+    setOpacity(core, look.core);
+    mark.toggleAttribute("data-dim", look.dim);
+    this.#glow.set(look.glow, cell * 3);
     return true;
   }
+}
 
-  #paintHue(cell, body, { level, saturation, hue }) {
-    const shape = level >= DIM_BELOW ? "full" : saturation > 0.5 ? "ember" : "flat";
-    const warmth = Math.round(level * WARMTH_STEPS);
-    const steps = hue.map((channel) => Math.round(encode(channel) * HUE_STEPS));
-    const key = `${steps} ${warmth} ${shape}`;
-    if (level === 0 || key === this.#hues[cell]) return;
-    this.#hues[cell] = key;
-    if (!painted.has(key)) painted.set(key, paint(steps, warmth / WARMTH_STEPS, SHAPES[shape]));
-    body.style.backgroundImage = painted.get(key);
+// What a wire colour looks like, worked out once: a board shows a few hundred colours.
+const looks = new Map();
+const LOOKS_KEPT = 4096;
+
+function lookOf(packed, ...wire) {
+  if (!looks.has(packed)) {
+    if (looks.size === LOOKS_KEPT) looks.clear();
+    looks.set(packed, lookAt(split(...readWire(...wire))));
   }
+  return looks.get(packed);
+}
+
+function lookAt({ level, saturation, hue, pale }) {
+  const shape = level >= DIM_BELOW ? "full" : saturation > 0.5 ? "ember" : "flat";
+  const warmth = Math.round(level * WARMTH_STEPS) / WARMTH_STEPS;
+  const steps = hue.map((channel) => Math.round(encode(channel) * HUE_STEPS));
+  return {
+    image: paint(steps, warmth, SHAPES[shape]),
+    body: opacity(level),
+    core: Math.min(1, PALENESS * pale),
+    dim: level < DIM_MARK,
+    glow: hue.map((channel) => FULL * level * channel),
+  };
+}
+
+// What is not seen is taken out of the picture: a layer costs the browser time even where it is clear.
+function setOpacity({ style }, value) {
+  style.visibility = value > 0 ? "visible" : "hidden";
+  style.opacity = value;
 }
 
 // How a body falls off from the middle to the wall (`width` in cell sides), and the heat of the LED itself.
@@ -127,7 +157,6 @@ const SHAPES = {
   ember: { wall: 0.1, width: 0.3, heat: 0 },
 };
 const WELL = 0.07; // what the wall of the well returns
-const painted = new Map();
 
 // Heat and veil grow with the square of the level: they are painted for the level, and its opacity does the rest.
 function paint(steps, level, { wall, width, heat }) {

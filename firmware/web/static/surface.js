@@ -21,8 +21,9 @@ const MILK = ["rgb(13 13 15 / 0.86)", "rgb(20 20 22 / 0.84)", "rgb(22 22 24 / 0.
 /** Paint the surface for a slab of `side` CSS pixels. */
 export function paintSurface(canvas, side) {
   const scale = Math.min(window.devicePixelRatio || 1, 2);
-  canvas.width = canvas.height = Math.round(side * (1 + 2 * EDGE) * scale);
-  const context = canvas.getContext("2d");
+  const pixels = Math.round(side * (1 + 2 * EDGE) * scale);
+  const picture = new OffscreenCanvas(pixels, pixels);
+  const context = picture.getContext("2d");
   context.scale(scale, scale);
   context.fillStyle = GROUND;
   context.fillRect(0, 0, side * (1 + 2 * EDGE), side * (1 + 2 * EDGE));
@@ -33,6 +34,7 @@ export function paintSurface(canvas, side) {
     const y = BEZEL + (0.5 + Math.floor(cell / COLUMNS)) * PITCH;
     paintWell(context, side * x, side * y, side * CELL);
   }
+  canvas.getContext("bitmaprenderer").transferFromImageBitmap(picture.transferToImageBitmap());
 }
 
 function paintSlab(context, side) {
