@@ -55,6 +55,7 @@ SEED = "3"
 # A game in which every cell state is on the board, and c4 the cell that everything turns on.
 GAME = "d4 d5 c5 e7 e3 xe3 d6 c6 f5 f4 #d4 d3 b2 c3 xc3 xb2 !e3 b5 e4 e1 b3 #d3 f3 c4 d2 #b5 f1 g6".split()  # noqa: SIM905
 DECISION, REPLY, WIN = "xc4", "b4", "c2"
+TOUCH_S = 0.08
 # Every cell by who lights it, a to g from row 7 down, without four in a line; without pools nothing is left then.
 FULL = ("aabbaab", "aabbaab", "aabbaab", "bbaabba", "aabbaab", "bbaabba", "bbaabba")
 
@@ -89,6 +90,13 @@ def until(live: Live, key: str, value: object, within_s: float = 30) -> None:
         time.sleep(0.01)
 
 
+def tap(live: Live, cell: str) -> None:
+    """A touch as long as a person's."""
+    live.touch(cell, True)
+    time.sleep(TOUCH_S)
+    live.touch(cell, False)
+
+
 def act(live: Live, action: str, guard_s: float = 0.3) -> None:
     """One action by the touch it wants, once the guard after the last one is over."""
     time.sleep(guard_s)
@@ -96,6 +104,7 @@ def act(live: Live, action: str, guard_s: float = 0.3) -> None:
     live.touch(cell, True)
     if len(action) > 2:
         until(live, "last_action", action)
+    time.sleep(TOUCH_S)
     live.touch(cell, False)
     until(live, "last_action", action)
 
@@ -112,7 +121,7 @@ def filmed(settings: str, folder: Path) -> Iterator[tuple[Live, Camera]]:
 
 def start(live: Live) -> None:
     """From the invitation to the first turn."""
-    live.tap("d4")
+    tap(live, "d4")
     until(live, "phase", "play")
 
 
@@ -120,7 +129,7 @@ def take_a_game(folder: Path) -> None:
     """From the invitation to a line of four."""
     with filmed(SLOW, folder) as (live, camera):
         camera.take("attract")
-        live.tap("d4")
+        tap(live, "d4")
         camera.take("lobby")
         until(live, "starter", "a")
         camera.take("lot")
@@ -156,7 +165,7 @@ def take_a_turn(live: Live, camera: Camera) -> None:
     camera.take("hold", hold)
     page.mouse.up()
     page.mouse.move(0, 0)
-    camera.take("refusal", lambda: live.tap("d4"))
+    camera.take("refusal", lambda: tap(live, "d4"))
 
 
 def take_short_time(folder: Path) -> None:
@@ -172,7 +181,7 @@ def take_short_time(folder: Path) -> None:
         until(live, "phase", "paused")
         camera.take("paused")
         while live.state()["phase"] != "result":
-            live.tap("g7") if live.state()["phase"] == "paused" else time.sleep(0.05)
+            tap(live, "g7") if live.state()["phase"] == "paused" else time.sleep(0.05)
         time.sleep(1)
         camera.take("time")
 
