@@ -109,6 +109,7 @@ def test_a_finished_hold_is_one_action() -> None:
     """A finger that stays down after its action is dead: it does not act for the opponent."""
     scene = playing().moves("d4", "a1")
     assert ["#d4"] == scene.do(hold("d4", 0, 4 * S))
+    assert scene.refusal is None
 
 
 # -- refusals ------------------------------------------------------------------------------------------------------
