@@ -25,7 +25,8 @@ LANGUAGES = ("en", "fr")
 # With long phases and a long hold every moment lasts as long as its ten pictures take.
 SLOW = """
 [touch]
-hold_ms = 2500
+hold_ms = 6000
+leave_ms = 15000
 [phases]
 lobby_ms = 8000
 lot_ms = 8000
@@ -60,7 +61,7 @@ TOUCH_S = 0.08
 FULL = ("aabbaab", "aabbaab", "aabbaab", "bbaabba", "aabbaab", "bbaabba", "bbaabba")
 
 SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
-HALF_HELD = "() => document.querySelector('#ring .fill').getAnimations()[0]?.currentTime > 1600"
+HALF_HELD = "() => document.querySelector('#ring .fill').getAnimations()[0]?.currentTime > 3600"
 
 
 class Camera:
