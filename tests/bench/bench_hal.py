@@ -1,6 +1,6 @@
 """What the hardware side costs: scans a second on stub lines, and microseconds from frame to SPI bytes.
 
-CPU time of one thread, best of several runs. Limits: 500,000 scans a second quiet and with a finger held, 7 us a
+CPU time of one thread, median of several runs. Limits: 500,000 scans a second quiet and with a finger held, 7 us a
 frame.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from statistics import median
 
 from hal import ws2812
 from hal.board import MatrixBoard
@@ -43,14 +44,14 @@ class StubLeds:
         pass
 
 
-def _best_s(work: Callable[[], None]) -> float:
-    """The least CPU time of several runs."""
+def _median_s(work: Callable[[], None]) -> float:
+    """The CPU time of one run, the median of several."""
     times = []
     for _ in range(RUNS):
         start = time.process_time()
         work()
         times.append(time.process_time() - start)
-    return min(times)
+    return median(times)
 
 
 def _board(rows: list[int], *, diodes: bool) -> MatrixBoard:
@@ -67,7 +68,7 @@ def scans_per_s(*, held: bool, diodes: bool = False, count: int = 50_000) -> flo
         for t_us in range(count):
             board.scan(t_us)
 
-    return count / _best_s(work)
+    return count / _median_s(work)
 
 
 def scene(profile: Profile, at: int) -> bytes:
@@ -89,7 +90,7 @@ def pixels_us(count: int = 6_000) -> float:
             chain, state = limiter.step(pixels.chain(frames[at % 60]), at * 16_667, state)
             ws2812.encode(chain, profile.leds.spi_hz)
 
-    return 1e6 * _best_s(work) / count
+    return 1e6 * _median_s(work) / count
 
 
 def figures() -> dict[str, float]:
