@@ -19,9 +19,9 @@ import msgspec
 
 from firmware import journal_records, journal_rescue
 from firmware.journal_lines import Entry
-from firmware.journal_store import BOUNDS, Bounds, Store, code
+from firmware.journal_store import BOUNDS, SIDE_FILES, Bounds, Store, code
 from firmware.save import Save
-from firmware.state_directory import StateDirectory, obstacle
+from firmware.state_directory import StateDirectory, full, obstacle
 
 log = logging.getLogger("morbak")
 
@@ -271,11 +271,11 @@ def _found(newest: Entry | None, games: int, sentences: list[str]) -> Found:
 def explain(error: Exception, directory: Path) -> str:
     """What is in the way of saving, in one sentence that says what to do."""
     number = error.errno if isinstance(error, OSError) else None
-    if code(error) == sqlite3.SQLITE_FULL or number in (errno.ENOSPC, errno.EDQUOT):
+    if code(error) == sqlite3.SQLITE_FULL or number in (errno.ENOSPC, errno.EDQUOT) or full(directory):
         return f"The disk is full: games are not saved until there is room in {directory}."
-    known = obstacle(directory)
+    known = obstacle(directory, *(DATABASE + ending for ending in SIDE_FILES))
     if known is not None:
         return known
     if code(error) in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY) or number == errno.EIO:
         return f"The disk fails ({error}): games are not saved in {directory} until it works; check card and contacts."
-    return f"Games cannot be saved in {directory} ({error}); the log of the program says more."
+    return f"Games cannot be saved in {directory} ({error}); trying again."

@@ -58,9 +58,24 @@ def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=1.0
     )
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA cell_size_check=ON")
+    try:
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA cell_size_check=ON")
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+@contextlib.contextmanager
+def _judged() -> Iterator[None]:
+    """An error that does not come from outside comes from what stands in the file."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if code(error) in _OUTSIDE:
+            raise
+        raise Unfit("damaged", str(error)) from error
 
 
 @contextlib.contextmanager
@@ -102,21 +117,19 @@ class Store:
         """
         log = _bytes(Path(f"{path}-wal"))  # before SQLite passes over what it finds broken in there
         _check_header(path)
-        connection = connect(path)
-        try:
-            store = cls(connection, path, bounds)
-            store._check()
-            store._adopt(log)
-            # After a failed fsync the kernel may hold pages for written that are not: write them once more.
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.DatabaseError as error:
-            connection.close()
-            if code(error) in _OUTSIDE:
+        with _judged():
+            connection = connect(path)
+            try:
+                store = cls(connection, path, bounds)
+                store._check()
+                store._adopt(log)
+                # A commit that changes nothing: a disk that takes none is found out now, not by the first touch.
+                connection.execute(f"PRAGMA user_version={SCHEMA}")
+                # After a failed fsync the kernel may hold pages for written that are not: write them once more.
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except BaseException:
+                connection.close()
                 raise
-            raise Unfit("damaged", str(error)) from error
-        except BaseException:
-            connection.close()
-            raise
         return store
 
     def close(self) -> None:

@@ -74,8 +74,11 @@ def default(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir) / ".local" / "state" / NAME
 
 
-def obstacle(path: Path) -> str | None:
-    """Why nothing can be written in the directory, in one sentence that says what to do; None: nothing is known."""
+def obstacle(path: Path, *names: str) -> str | None:
+    """Why nothing can be written in the directory, or to the files of these names in it; None: nothing is known.
+
+    One sentence that says what to do (case G22).
+    """
     where = f"The state directory {path}"
     try:
         if not path.exists():
@@ -84,12 +87,20 @@ def obstacle(path: Path) -> str | None:
             return f"{where} is no directory; move that file away, or choose another with --state."
         if os.statvfs(path).f_flag & os.ST_RDONLY:
             return f"{where} lies on a read-only file system; mount it writable, and check the card for errors."
-        for file in (path, *sorted(path.iterdir())):
-            if not os.access(file, os.W_OK):
+        for file in (path, *(path / name for name in names)):
+            if file.exists() and not os.access(file, os.W_OK):
                 return _not_ours(file, path)
     except OSError as error:
         return f"{where} cannot be looked at: {error.strerror}."
     return None
+
+
+def full(path: Path) -> bool:
+    """Whether the file system of the directory has no room left; False where that cannot be known."""
+    try:
+        return os.statvfs(path).f_bavail == 0
+    except OSError:
+        return False
 
 
 def _not_ours(file: Path, path: Path) -> str:

@@ -24,6 +24,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 # rung -> what it needs, and whether that is here
 RUNGS = {
     "browser": ("chromium (apt install chromium)", CHROMIUM is not None),
+    "strace": ("strace (apt install strace)", shutil.which("strace") is not None),
+    "root": ("root, to be several users", os.geteuid() == 0),
     "vm": (
         "a kernel in MORBAK_VM_KERNEL (tests/vm/build-kernel) and mkfs.ext4 (apt install e2fsprogs)",
         kernel() is not None and mkfs() is not None,
