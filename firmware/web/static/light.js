@@ -32,13 +32,19 @@ const opacity = (light) => (encode(light + UNLIT) - encode(UNLIT)) / (encode(1 +
 const shoulder = (x) => (x < 0.9 ? x : 0.9 + 0.1 * (1 - Math.exp((0.9 - x) * 10)));
 const byte = (light) => Math.round(255 * encode(shoulder(light)));
 
+// The hue of the side that a colour is nearest to.
+function nearestSide(colour) {
+  const level = Math.max(...colour);
+  const far = (hue) => hue.reduce((sum, channel, at) => sum + (level * channel - colour[at]) ** 2, 0);
+  const [a, b] = SIDE_HUES;
+  return far(a) <= far(b) ? a : b;
+}
+
 /** The linear light (0 to 1 a channel) that three wire bytes most likely stand for. */
 export function readWire(...wire) {
   const level = Math.max(...wire);
   const slack = level && (ROUNDING * (level - Math.min(...wire))) / level; // a grey is no side's
-  const sides = SIDE_HUES.map((hue) => hue.map((channel) => level * channel));
-  const [near, far] = sides.map((side) => side.reduce((sum, value, at) => sum + (value - wire[at]) ** 2, 0));
-  const side = sides[near <= far ? 0 : 1];
+  const side = nearestSide(wire).map((channel) => level * channel);
   return wire.map((value, at) => Math.min(value + slack, Math.max(value - slack, side[at])) / 255);
 }
 
@@ -53,8 +59,11 @@ export function split(r, g, b) {
   const saturation = (level - low) / level;
   const part = ramp(0.12, 0.4, saturation) * ramp(0.03, 0.25, level);
   const taken = 0.95 * part * low;
-  const power = 1 + 4.3 * part * (1 - saturation) ** 2 + DEEPENING * saturation * (1 - level);
-  const hue = [r, g, b].map((channel) => ((channel - taken) / (level - taken)) ** power);
+  const rest = [r, g, b].map((channel) => (channel - taken) / (level - taken));
+  const side = nearestSide(rest);
+  // Skirts are pulled towards their side, not beyond: a pale orange would end as red.
+  const pulled = rest.map((x, at) => Math.max(x ** (1 + 4.3 * part * (1 - saturation) ** 2), Math.min(x, side[at])));
+  const hue = pulled.map((x) => x ** (1 + DEEPENING * saturation * (1 - level)));
   return { level, saturation, hue, pale: 1.25 * taken };
 }
 
