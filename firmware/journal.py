@@ -240,13 +240,9 @@ class Journal:
         if self._store is not None:
             self._store.close()
             self._store = None
-        with self._changed:
-            if waiting is not None and not self._replaced(waiting):
+        if waiting is not None:
+            with self._changed:
                 self._waiting.appendleft(waiting)
-
-    def _replaced(self, waiting: _Waiting) -> bool:
-        """Whether a newer save of the same unfinished game waits already."""
-        return not waiting.finished and any(newer.save.game == waiting.save.game for newer in self._waiting)
 
     def _pause(self, wait_s: float) -> bool:
         """Wait before the next try; True if the journal is being closed, which is no time to wait."""

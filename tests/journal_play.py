@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 import logging
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 from firmware.journal import Found, Journal
 from firmware.journal_store import BOUNDS, Bounds
@@ -80,6 +82,32 @@ class Putter:
     def _on_saved(self, ticket: int) -> None:
         with self._saved:
             self._saved.notify_all()
+
+
+def play(path: Path, script: list[tuple[Save, bool]], **more: Any) -> Found:
+    """What is found, and then play the script and close."""
+    putter = Putter(path, **more)
+    for save, finished in script:
+        putter.put(save, finished)
+    assert putter.journal.fault is None
+    assert putter.close()
+    return putter.found
+
+
+def lines(path: Path) -> list[str]:
+    """The records in the journal."""
+    putter = Putter(path)
+    try:
+        return list(putter.journal.records())
+    finally:
+        putter.close()
+
+
+def broken(code: int, name: str) -> sqlite3.OperationalError:
+    """An error as SQLite raises it."""
+    error = sqlite3.OperationalError(name)
+    error.sqlite_errorcode, error.sqlite_errorname = code, name
+    return error
 
 
 def main(path: Path, number: int) -> int:

@@ -16,7 +16,7 @@ import pytest
 
 from firmware.journal import DATABASE, Found, Journal
 from firmware.state_directory import StateDirectory
-from tests.journal_play import RETRY_S, WALL, Putter, index_of, saves
+from tests.journal_play import WALL, Putter, index_of, saves
 
 ROOT = Path(__file__).parent.parent
 SIDES = ("", "-wal", "-shm", ".building", ".building-wal", ".building-journal")
@@ -178,6 +178,18 @@ def test_a_disk_that_takes_nothing_for_a_while(error: str, sentence: str, templa
 
 
 @pytest.mark.strace
+def test_one_sync_a_save(template: Path, tmp_path: Path) -> None:
+    """Each save is one sync, no more and no less; start and end have a fixed number of their own (case F10)."""
+    counted = []
+    for number in (10, 60):
+        path, log = Path(shutil.copytree(template, tmp_path / str(number))), tmp_path / "log"
+        failing(path, number, log, "fdatasync:delay_enter=0:when=1", "fsync:delay_enter=0:when=1")
+        counted.append(log.read_text().count("sync("))
+    assert 50 == counted[1] - counted[0]
+    assert 20 > counted[0] - 10
+
+
+@pytest.mark.strace
 def test_a_disk_that_stalls(template: Path, tmp_path: Path) -> None:
     """A sync that takes 3 s delays the saves and loses none; nothing is called a fault."""
     said = failing(template, 10, tmp_path / "log", "fdatasync:delay_enter=3s:when=4")
@@ -296,8 +308,3 @@ def test_the_journal_is_made_anew_again_and_again(tmp_path: Path) -> None:
     names = {f"{DATABASE}.damaged-{number}" for number in (1, 2, 3)}
     assert names <= {file.name for file in tmp_path.iterdir()}
     assert {b"no database at all"} == {(tmp_path / name).read_bytes() for name in names}
-
-
-def test_retries_are_quick_in_these_tests() -> None:
-    """The tests do not wait for the disk as long as a board would."""
-    assert RETRY_S < (0.1, 2.0)
