@@ -15,6 +15,8 @@ from typing import NamedTuple
 from hal.profile import VISIBLE, Profile
 
 _FULL = 65_535
+# A colour is lit from this level of its leading channel on: VISIBLE on the wire at the usual gamma of 2.2, rounded.
+LIT_SRGB = 32
 # Colours remembered. A frame has one a cell, effects a few hundred; 4096 take 0.8 MB.
 _REMEMBERED = 4_096
 # The limiter's unit of current: steps of 1/255 of a channel and whole per cents of the model, both without rounding.
@@ -53,7 +55,7 @@ class Limiter:
     """Keeps the current of a chain within the budget of its supply, and its rise within the supply's slew.
 
     For frames at t1 < t2 of any sequence: the current stays at or under the budget, and rises by no more than the
-    slew x (t2 - t1) and what one cell draws at full, which may always come at once.
+    slew x (t2 - t1) and what may always come at once: what one cell draws at full, or a tenth of the budget.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -64,8 +66,9 @@ class Limiter:
         self._idle = profile.cells * power.idle_ua * power.model_scale_pct * 255
         self._budget = power.budget_ua * _UNITS_PER_UA
         self._slew = power.slew_ma_per_ms * _UNITS_PER_UA  # a mA/ms is a uA/us
-        # On a large board the lowest visible level of all cells draws more than one cell at full.
-        self._free = max(255, VISIBLE * profile.cells) * (red + green + blue)
+        # On a large board the lowest visible level of all cells draws more than one cell at full. A tenth of the
+        # budget is a step that no supply notices, and keeps a change of scene from dipping for a frame.
+        self._free = max(max(255, VISIBLE * profile.cells) * (red + green + blue), self._budget // 10)
         self.start = LimiterState(None, self._idle)
 
     def current_ma(self, chain: bytes) -> float:
@@ -84,18 +87,18 @@ class Limiter:
         if current <= allowed and eased_us >= _EASED_US:
             return chain, LimiterState(t_us, min(ramp, current))
         eased_us = self._eased(chain, current, allowed, eased_us)
-        chain = chain.translate(_dimmed(eased_us // _EASE_US))
+        chain = chain.translate(_dimmed(min(eased_us // _EASE_US, self._scale(chain, current, allowed))))
         return chain, LimiterState(t_us, min(ramp, self._current(chain)), eased_us)
 
     def _eased(self, chain: bytes, current: int, allowed: int, eased_us: int) -> int:
-        """How far the limit lets go: falls as far as current asks for at once, comes back by `_EASE_US` a scale.
+        """How far the budget lets go: falls as far as current asks for at once, comes back by `_EASE_US` a scale.
 
-        A frame that draws no more than may come at any time is shown as it is.
+        A frame that draws no more than may come at any time is shown as it is. The ramp needs no easing: it rises
+        by itself, within a frame or two, and a slower one would show as a flicker.
         """
         if current <= min(allowed, self._idle + self._free):
             return _EASED_US
-        scale = self._scale(chain, current, allowed)
-        return min(eased_us, scale * _EASE_US)
+        return min(eased_us, self._scale(chain, current, self._budget) * _EASE_US)
 
     def _current(self, chain: bytes) -> int:
         colours = self._first * sum(chain[0::3]) + self._second * sum(chain[1::3]) + self._third * sum(chain[2::3])
@@ -122,15 +125,15 @@ class _Colours(dict[bytes, bytes]):
     def __missing__(self, colour: bytes) -> bytes:
         if len(self) >= _REMEMBERED:
             self.clear()
+        if max(colour) < LIT_SRGB:
+            return self.setdefault(colour, bytes(3))
         light = [levels[value] for levels, value in zip(self._levels, colour, strict=True)]
         wire = self[colour] = self._wire([light[channel] for channel in self._order])
         return wire
 
     def _wire(self, light: list[int]) -> bytes:
-        """Three 16-bit channels at the set brightness; a colour that is lit at full brightness stays visible."""
+        """Three 16-bit channels at the set brightness; what is lit stays visible, whatever gamma and balance."""
         lead = max(light)
-        if 2 * 255 * lead < (2 * VISIBLE - 1) * _FULL:  # rounds to less than VISIBLE even at full brightness
-            return bytes(3)
         if 255 * lead * self._pct < VISIBLE * 100 * _FULL:
             return bytes(_nearest(VISIBLE * level, lead) for level in light)
         return bytes(_nearest(255 * level * self._pct, 100 * _FULL) for level in light)

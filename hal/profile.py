@@ -25,7 +25,10 @@ SEEN_PRESS_US = 15_000
 # Sixteen columns are named a to p; 256 LEDs keep the wire 8 ms and fit the 4096 bytes of a default SPI buffer.
 Length = Annotated[int, Meta(ge=2, le=16)]
 Share = Annotated[int, Meta(ge=1, le=100)]
-Fraction = Annotated[float, Meta(gt=0, le=1)]
+# A channel that is dimmed further has no colour left at the lowest levels.
+Fraction = Annotated[float, Meta(ge=0.2, le=1)]
+# Below it a lit cell and an empty one would be the same light.
+Brightness = Annotated[int, Meta(ge=5, le=100)]
 Milliamps = Annotated[float, Meta(ge=0, le=100)]
 
 
@@ -76,9 +79,9 @@ class LedsSection(msgspec.Struct, frozen=True, kw_only=True):
     driver: Literal["sim"]
     order: str | tuple[int | str, ...] | dict[str, int] = "row-major"
     colour_order: Literal["RGB", "RBG", "GRB", "GBR", "BRG", "BGR"] = "GRB"
-    gamma: Annotated[float, Meta(ge=1, le=4)] = 2.2
+    gamma: Annotated[float, Meta(ge=1, le=3)] = 2.2
     balance: tuple[Fraction, Fraction, Fraction] = (1.0, 1.0, 1.0)
-    brightness_pct: Share = 100
+    brightness_pct: Brightness = 100
     spi_hz: Annotated[int, Meta(ge=1_000_000, le=10_000_000)] = ws2812.SPI_HZ
     line_idles: Literal["low", "high"] = "high"
 

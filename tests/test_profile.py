@@ -199,8 +199,8 @@ RANGES = [
     ("matrix", "release_us", 5_000, 200_000),
     ("matrix", "scan_hz", 200, 4_000),
     ("matrix", "idle_hz", 200, 1_000),
-    ("leds", "gamma", 1, 4),
-    ("leds", "brightness_pct", 1, 100),
+    ("leds", "gamma", 1, 3),
+    ("leds", "brightness_pct", 5, 100),
     ("leds", "spi_hz", 2_142_858, 2_727_272),
     ("power", "supply_ma", 131, 100_000),
     ("power", "budget_pct", 4, 100),
@@ -225,7 +225,7 @@ def test_every_number_has_its_range(tmp_path: Path, section: str, key: str, low:
 
 @pytest.mark.parametrize("value", [[1, 1], [1, 1, 1, 1], [0, 1, 1], [1, 1.01, 1], [float("nan"), 1, 1], ["1", 1, 1]])
 def test_a_colour_balance_is_three_shares(tmp_path: Path, value: list[object]) -> None:
-    """A balance that is not three shares above 0 and up to 1 is refused."""
+    """A balance that is not three shares from 0.2 to 1 is refused."""
     text = toml(changed("leds", balance=value)).replace("NaN", "nan")
     (tmp_path / "board.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ProfileError, match=r"leds\.balance"):
