@@ -89,7 +89,7 @@ class ScanThread(_Thread):
         self._ghosts = 0
 
     def run(self) -> None:
-        due_us = self._clock.now_us()
+        due_us, begun = self._clock.now_us(), False
         while not self._stop.is_set():
             now_us = self._clock.now_us()
             if now_us < due_us:
@@ -97,6 +97,10 @@ class ScanThread(_Thread):
                 now_us = self._clock.now_us()
             self._engine.meter.late.add(now_us - due_us)
             scan = self._board.scan(now_us)
+            self._engine.scanned_us = now_us
+            if not begun and scan.known_us > 0:  # lines that fail know nothing
+                begun = True
+                self._engine.begin(scan.t_us)
             self._queue_up(scan)
             due_us += scan.period_us
             if due_us < now_us - CATCH_UP_US:

@@ -217,6 +217,8 @@ def _replay(parsed: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         if parsed.file == "-":
             lines = sys.stdin
+            if lines is None:
+                raise Misuse("standard input is closed: give the records a way in, or name a file.")
             lines.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
         else:
             try:

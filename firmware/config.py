@@ -17,6 +17,7 @@ from hal.profile import Profile
 
 MS = 1_000
 S = 1_000_000
+LOBBY_MS = 5_000
 
 Milliseconds = Annotated[int, Meta(ge=1, le=600_000)]
 Seconds = Annotated[int, Meta(ge=1, le=86_400)]
@@ -124,6 +125,12 @@ def _check(source: tables.Source, settings: Settings, profile: Profile) -> None:
             touch.hold_ms,
             touch.hold_ms * MS > seen_us,
             f"a hold must be longer than contact bounce and a scan period together ({seen_us / MS:g} ms)",
+        ),
+        (
+            "phases.lot_ms",
+            phases.lot_ms,
+            phases.lobby_ms + phases.lot_ms <= LOBBY_MS,
+            f"with lobby_ms it passes {LOBBY_MS} ms, within which a first touch leads to play",
         ),
         ("touch.hold_ms", touch.hold_ms, touch.hold_ms > touch.tap_min_ms, "a hold must be longer than tap_min_ms"),
         ("touch.leave_ms", touch.leave_ms, touch.leave_ms > touch.hold_ms, "a rest must be longer than hold_ms"),

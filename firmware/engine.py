@@ -35,6 +35,8 @@ class Engine:
         self.lost_edges = 0
         self.seq = 0
         self.due_us = table.due_us  # when the table must judge next; read by the scan thread
+        self.scanned_us = 0  # when the last scan began; written by the scan thread
+        self._pressed_us: dict[int, int] = {}
         self._frames = Frames(lights)
         self._picture = Picture(table.snapshot, 0, 0)
         self._measured_us = 0  # own time of the last press whose light was measured
@@ -46,9 +48,14 @@ class Engine:
 
     # -- the loop's side ---------------------------------------------------------------------------------------------
 
+    def begin(self, t_us: int) -> None:
+        """The first scan was at `t_us`: fingers that are down in it are dead until lifted. For the scan thread."""
+        self.table.gesture.guard(t_us + 1)
+
     def hear(self, scan: Scan, t_us: int) -> bool:
         """Feed one scan to the table at `t_us`; True if anything that shines or is told may have changed."""
         before = self.table.snapshot
+        self._pressed_us |= {edge.cell: edge.t_us for edge in scan.edges if edge.down}
         self.table.feed(scan)
         self.table.advance(scan.known_us)
         self.due_us = self.table.due_us
@@ -57,6 +64,11 @@ class Engine:
         presses = [edge.t_us for edge in scan.edges if edge.down and self.table.previews.answers(edge.cell)]
         self._publish(max(presses, default=None), t_us)
         return True
+
+    def felt(self, cell: int, since_us: int) -> bool:
+        """Whether a press of `cell` since `since_us` has been scanned for as long as a touch lasts that is no noise."""
+        pressed_us = self._pressed_us.get(cell, since_us - 1)
+        return pressed_us >= since_us and self.scanned_us >= pressed_us + self.table.gesture.times.tap_min_us
 
     def check(self, t_us: int) -> None:
         """Ask every part for its health; a failed part shows in a corner of the board."""
@@ -92,8 +104,7 @@ class Engine:
         frame = self._frames.step(picture.snapshot, t_us)
         if frame is None:
             return False
-        self._drawn_us, self._answered = t_us, picture
-        self.board.show(frame, t_us)
+        self._drawn_us, self._answered = t_us, picture if self.board.show(frame, t_us) else None
         return True
 
     def latched(self, t_us: int) -> None:

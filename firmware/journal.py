@@ -216,7 +216,7 @@ class Journal:
         except (sqlite3.Error, OSError) as error:
             # As on a read-only disk: what can be read is told all the same.
             self.fault = explain(error, self._path.parent)
-            entries = journal_rescue.readable(self._path)
+            entries = journal_rescue.glimpse(self._path)
             self._told_games = max((entry.save.game for entry in entries), default=0)
             return _found(entries[-1] if entries else None, self._told_games, [self.fault])
         return _found(self._store.newest, self._store.games, self._store.sentences)

@@ -20,7 +20,11 @@ from firmware.journal_store import KEPT, SIDE_FILES, Bounds, Store, Unfit, conne
 
 # Bytes read at once from a damaged file; where that fails, smaller pieces are tried down to a sector.
 _PIECES: Final = (1 << 20, 4096, 512)
-_FAILED_READS: Final = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_FSTAT}
+# CORRUPTFS is what SQLite makes of the error EIO.
+_FAILED_READS: Final = {
+    sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_FSTAT,
+    sqlite3.SQLITE_IOERR_CORRUPTFS,
+}  # fmt: skip
 
 
 def open_store(path: Path, bounds: Bounds) -> Store:
@@ -51,6 +55,11 @@ def readable(path: Path) -> list[Entry]:
     with contextlib.suppress(sqlite3.Error, OSError):
         entries |= {entry.n: entry for entry in _rows(path)}
     return _lasting([entries[n] for n in sorted(entries)])
+
+
+def glimpse(path: Path) -> list[Entry]:
+    """What can be read of a journal that cannot be opened now, in the middle of an exchange too; else as `readable`."""
+    return readable(next(iter(_pending(path)), path))
 
 
 def _try_twice(path: Path, bounds: Bounds) -> tuple[Store, list[str]]:
@@ -150,7 +159,7 @@ def _finish(path: Path) -> list[str]:
     for ending in ("", "-journal", "-wal", "-shm"):
         _beside(_building(path), ending).unlink(missing_ok=True)
     sentences = []
-    for new in sorted(path.parent.glob(f"{path.name}.*-*.new")):
+    for new in _pending(path):
         aside = new.with_suffix("")
         _exchange(path, aside)
         sentences.append(
@@ -158,6 +167,11 @@ def _finish(path: Path) -> list[str]:
             " is in a new one."
         )
     return sentences
+
+
+def _pending(path: Path) -> list[Path]:
+    """Whole new databases that wait for the place of the one at `path`."""
+    return sorted(path.parent.glob(f"{path.name}.*-*.new"))
 
 
 def _exchange(path: Path, aside: Path) -> None:

@@ -148,7 +148,8 @@ class Lights:
         )
 
     def _ghosts(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
-        layer = moments.ghost(s.ghosts_us, self._palette.white)
+        end_us = FOREVER_US if s.ghosts_until_us is None else s.ghosts_until_us
+        layer = moments.ghost(s.ghosts_us, end_us, self._palette.white)
         return ((cell, layer) for cell in range(CELLS) if s.ghosts >> cell & 1)
 
     def _patterns(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:

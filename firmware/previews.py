@@ -7,11 +7,38 @@ when it has ended (design, "What light means").
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from firmware.snapshot import RISE_GAP_US, Pattern, Side, Touch
 
 # look.md: refused is white and back twice in 1 s (its second rise half way), "hold wanted" fills once.
 PATTERN_US = {"refused": 1_000_000, "hold": 700_000}
 LAST_RISE_US = {"refused": 500_000, "hold": 0}
+HAZE_US = 1_000_000  # look.md: ghosts swell at 1 Hz
+# What happens is judged up to this long after its own time: the longest release debounce and a scan. Light that was to
+# rise meanwhile has risen, and stays its least time.
+JUDGED_US = 250_000
+
+
+class Haze(NamedTuple):
+    """Cells that cannot be told apart, as they are shown: since when, and until when after they are gone.
+
+    One swell of their light takes `HAZE_US`; it is always shown whole, so that ghosts which come and go with fingers
+    do not flash.
+    """
+
+    cells: int = 0
+    since_us: int = 0
+    until_us: int | None = 0
+
+    def seen(self, ghosts: int, t_us: int) -> Haze:
+        """The haze after a scan with these ghosts."""
+        if ghosts and self.until_us is not None and t_us >= self.until_us:
+            return Haze(ghosts, t_us, None)
+        if ghosts:
+            return Haze(self.cells | ghosts, self.since_us, None)
+        swells = -(-(t_us - self.since_us) // HAZE_US)
+        return self._replace(until_us=self.since_us + swells * HAZE_US)
 
 
 class Previews:
@@ -59,7 +86,7 @@ class Previews:
 
     def end(self, cell: int, t_us: int) -> None:
         """The finger is up, or can no longer act: the light goes out, not before its least time."""
-        self._surface(cell, t_us)
+        self._surface(cell, t_us + JUDGED_US)
         self._hidden.pop(cell, None)
         touch = self._touches.get(cell)
         if touch is not None and touch.until_us is None:
@@ -76,6 +103,7 @@ class Previews:
         The light of a touch passes into the bloom without a fall, so without a new rise; after a pattern the bloom
         waits for its gap.
         """
+        self._surface(cell, t_us + JUDGED_US)
         start_us = t_us if self.lit(cell, t_us) else self._free_us(cell, t_us)
         for answers in (self._touches, self._hidden, self._patterns):
             answers.pop(cell, None)
@@ -99,7 +127,6 @@ class Previews:
     def clear(self, t_us: int) -> None:
         """A new phase begins: patterns stop, lights under fingers go out in their time."""
         self._patterns.clear()
-        self._hidden.clear()
         self.end_all(t_us)
 
     def prune(self, t_us: int) -> bool:

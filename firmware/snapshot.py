@@ -47,7 +47,8 @@ class Snapshot(NamedTuple):
     when on the mover is short of time, and very short. `starter`: who starts, once it is decided; `lot_us`: when
     the lot's light began (None before it, and in a rematch, which has no lot). `winner`: the side that won, None
     for a draw and before the end. `line`: the cells of all completed lines. `ghosts`, `ghosts_us`: ambiguous cells
-    and since when. `fault_us`: since when a part has failed.
+    and since when; `ghosts_until_us`: until when they show after they are gone (None: they are there). `fault_us`:
+    since when a part has failed.
     """
 
     phase: Phase = "attract"
@@ -66,4 +67,5 @@ class Snapshot(NamedTuple):
     line: tuple[int, ...] = ()
     ghosts: int = 0
     ghosts_us: int = 0
+    ghosts_until_us: int | None = None
     fault_us: int | None = None

@@ -8,6 +8,7 @@ Pure: no clock, no chance, no I/O; a lot is drawn outside and handed in.
 from __future__ import annotations
 
 from bisect import insort
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,10 +16,12 @@ from firmware.clock import Limits
 from firmware.game import OTHER, TIMEOUTS_TO_PARK, Game
 from firmware.games import morbak
 from firmware.gesture import Event, Gesture, TouchTimes
-from firmware.previews import Previews
+from firmware.previews import Haze, Previews
 from firmware.snapshot import Pattern, Phase, Side, Snapshot
 from hal.ports import Scan
 
+# How many accepted actions are kept for whoever asks; more than the longest game has.
+PLAYED = 256
 # Order of what happens at the same time: a lifted finger first (a touch that ends now beats one that begins now).
 RELEASE, PRESS, GHOSTS = range(3)
 
@@ -75,7 +78,7 @@ class Table:
         self.phase_us = start_us
         self.game: Game | None = None
         self.refusal: Refusal | None = None
-        self.played: list[Played] = []
+        self.played: deque[Played] = deque(maxlen=PLAYED)
         self.gesture = Gesture(touch_times, guard_until_us=start_us + 1)
         self.previews = Previews()
         self._draw_lot = draw_lot
@@ -85,7 +88,8 @@ class Table:
         self._lot_us: int | None = None
         self._last: tuple[int, int] | None = None
         self._touched_us = start_us
-        self._ghosts = (0, start_us)
+        self._ghosts = 0
+        self.haze = Haze()
         self._snapshot: Snapshot | None = None
 
     # -- in ------------------------------------------------------------------------------------------------------
@@ -96,9 +100,9 @@ class Table:
             insort(self._heard, _Heard(edge.t_us, PRESS if edge.down else RELEASE, edge.cell))
             if edge.down:
                 self._answer(edge.cell, edge.t_us)
-        if scan.ghosts != self._ghosts[0]:
-            since_us = self._ghosts[1] if self._ghosts[0] and scan.ghosts else scan.t_us
-            self._ghosts = (scan.ghosts, since_us)
+        if scan.ghosts != self._ghosts:
+            self._ghosts = scan.ghosts
+            self.haze = self.haze.seen(scan.ghosts, scan.t_us)
             insort(self._heard, _Heard(scan.t_us, GHOSTS, scan.ghosts))
             self._snapshot = None
 
@@ -141,7 +145,8 @@ class Table:
 
     def take_played(self) -> list[Played]:
         """The actions accepted since the last call, oldest first."""
-        played, self.played = self.played, []
+        played = list(self.played)
+        self.played.clear()
         return played
 
     # -- light at once ---------------------------------------------------------------------------------------------
@@ -319,7 +324,6 @@ class Table:
         game = self.game
         ending = game.ending if game else None
         low_us, urgent_us = self._short_of_time()
-        ghosts, ghosts_us = self._ghosts
         return Snapshot(
             phase=self.phase,
             phase_us=self.phase_us,
@@ -335,8 +339,9 @@ class Table:
             lot_us=self._lot_us if game else None,
             winner=ending.result if ending and ending.result != "draw" else None,
             line=ending.line if ending else (),
-            ghosts=ghosts,
-            ghosts_us=ghosts_us,
+            ghosts=self.haze.cells,
+            ghosts_us=self.haze.since_us,
+            ghosts_until_us=self.haze.until_us,
         )
 
     def _short_of_time(self) -> tuple[int | None, int | None]:

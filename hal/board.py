@@ -39,7 +39,8 @@ class MatrixBoard:
             mask, ghosts = self._scanner.step(self._debounce.accepted)
         except PartError as fault:
             self._matrix_fault = fault
-            return Scan(t_us, (), 0, self._known_us, self._idle_period_us)
+            period_us = self._scan_period_us if self._debounce.accepted else self._idle_period_us
+            return Scan(t_us, (), 0, self._known_us, period_us)
         self._matrix_fault = None
         edges = self._debounce.step(t_us, mask)
         self._known_us = self._debounce.known_us(t_us)
@@ -47,7 +48,7 @@ class MatrixBoard:
         period_us = self._scan_period_us if touched else self._idle_period_us
         return Scan(t_us, edges, ghosts, self._known_us, period_us)
 
-    def show(self, frame: bytes, t_us: int) -> None:
+    def show(self, frame: bytes, t_us: int) -> bool:
         """Put a frame (rows x columns x 3 bytes, sRGB, cell order) on the LEDs, within the supply's current.
 
         Never raises for LEDs that fail: that shows in `health`, and the next frame tries again. They may have lost
@@ -58,8 +59,9 @@ class MatrixBoard:
             self._leds.write(chain)
         except PartError as fault:
             self._leds_fault, self._limit = fault, self._limiter.start
-        else:
-            self._leds_fault, self._limit, self._sent = None, limit, chain
+            return False
+        self._leds_fault, self._limit, self._sent = None, limit, chain
+        return True
 
     def wire(self) -> bytes:
         """What the LEDs got last: rows x columns x 3 bytes RGB in cell order, linear wire values, limiter applied."""

@@ -98,11 +98,11 @@ class Board(Protocol):
     def scan(self, t_us: int) -> Scan:
         """One pass over the contacts at `t_us`. Never raises: a matrix that fails shows in `health`."""
 
-    def show(self, frame: bytes, t_us: int) -> None:
+    def show(self, frame: bytes, t_us: int) -> bool:
         """Put a frame (rows x columns x 3 bytes, sRGB as the eye should see it, cell order) on the LEDs.
 
-        Gamma, brightness and the current limit are applied here and cannot be bypassed. Never raises: LEDs that
-        fail show in `health`.
+        Gamma, brightness and the current limit are applied here and cannot be bypassed. Never raises: False where
+        the LEDs did not take it, which shows in `health`.
         """
 
     def wire(self) -> bytes:

@@ -96,8 +96,8 @@ class Watch:
             return
         told = json.loads(message)
         if "state" in told:
-            self.states.append(told["state"])
-        else:
+            self.states.append(told.pop("state"))
+        if told:
             self.others.append(told)
 
 

@@ -83,10 +83,11 @@ class ScriptBoard:
             raise Through
         return scan
 
-    def show(self, frame: bytes, t_us: int) -> None:
+    def show(self, frame: bytes, t_us: int) -> bool:
         self.owners["leds"].add(threading.get_ident())
         self.frames.append((t_us, frame))
         self.on_show()
+        return True
 
     def wire(self) -> bytes:
         return self.frames[-1][1]
@@ -616,3 +617,36 @@ def test_a_signal_ends_the_command(how: signal.Signals) -> None:
         live.tap("d4")
         live.process.send_signal(how)
         assert 0 == live.process.wait(PATIENCE_S)
+
+
+def test_hands_on_the_board_at_power_up_are_dead() -> None:
+    """What is closed in the first scan that succeeds counts for nothing until lifted, whenever that is (case D27)."""
+    drawn = threading.Event()
+    t_us = RealClock().now_us() + 5_000_000
+    scans = [
+        Scan(t_us - 1_000, (), 0, -10_000, 1_000),  # the lines fail
+        Scan(t_us, (Edge(t_us, 24, True),), 0, t_us - 10_000, 1_000),
+        Scan(t_us + 100_000, (Edge(t_us + 90_000, 24, False),), 0, t_us + 90_000, 1_000),
+        Scan(t_us + 400_000, (Edge(t_us + 400_000, 9, True),), 0, t_us + 390_000, 1_000),
+        Scan(t_us + 500_000, (Edge(t_us + 490_000, 9, False),), 0, t_us + 490_000, 1_000),
+    ]
+    phases: list[str] = []
+
+    def script() -> Iterator[Scan]:
+        yield from scans
+        assert drawn.wait(PATIENCE_S)
+
+    engine = engine_on(ScriptBoard(script(), IDLE))
+    app = App(engine, RealClock())
+
+    def told() -> None:
+        phases.append(engine.table.phase)
+        if engine.table.phase == "lobby":
+            drawn.set()
+            app.stop()
+
+    app.changed.append(told)
+    asyncio.run(app.run())
+    assert "lobby" == phases[-1]
+    assert [] == [phase for phase in phases[:-1] if phase != "attract"]
+    assert 9 == engine.table.phase_us - t_us - 490_000 + 9

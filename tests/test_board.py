@@ -162,8 +162,8 @@ def test_a_matrix_that_fails_is_named_and_recovers() -> None:
     contacts.mask = 1
     board.scan(100_000)
     contacts.mask, contacts.fault = 3, PartError("row 1 does not answer")
-    assert Scan(101_000, (), 0, 90_000, 5_000) == board.scan(101_000)
-    assert Scan(106_000, (), 0, 90_000, 5_000) == board.scan(106_000)
+    assert Scan(101_000, (), 0, 90_000, 1_000) == board.scan(101_000)
+    assert Scan(106_000, (), 0, 90_000, 1_000) == board.scan(106_000)
     assert Part(False, "the contacts do not answer: row 1 does not answer") == board.health()["matrix"]
     board.show(DIM, 107_000)
     assert len(chain.frames) == 1

@@ -55,6 +55,7 @@ def test_options_change_the_named_rules(tmp_path: Path) -> None:
     [
         ("[touch]\nhold_ms = 10\n", "touch.hold_ms", "bounce"),
         ("[touch]\nhold_ms = 20\ntap_min_ms = 30\n", "touch.hold_ms", "tap_min_ms"),
+        ("[phases]\nlobby_ms = 3000\nlot_ms = 3000\n", "phases.lot_ms", "5000"),
         ("[touch]\nleave_ms = 700\n", "touch.leave_ms", "hold_ms"),
         ("[touch]\nstuck_ms = 4000\n", "touch.stuck_ms", "leave_ms"),
         ("[phases]\nurgent_time_s = 40\n", "phases.urgent_time_s", "low_time_s"),

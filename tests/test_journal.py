@@ -299,7 +299,7 @@ def test_games_of_a_disk_that_came_late_are_not_written_over(tmp_path: Path, mon
     gone.set()
     with monkeypatch.context() as patch:
         patch.setattr(journal_rescue, "open_store", no_disk)
-        patch.setattr(journal_rescue, "readable", lambda _: [])
+        patch.setattr(journal_rescue, "glimpse", lambda _: [])
         putter = Putter(tmp_path)
         assert (None, 0, 1) == (putter.found.newest, putter.found.games, len(putter.found.sentences))
         tickets = [putter.journal.put(save, finished) for save, finished in SCRIPT[: ENDS[0] + 1]]

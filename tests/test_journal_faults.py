@@ -39,7 +39,7 @@ def failing(path: Path, number: int, log: Path, *injections: str, sides: tuple[s
     traced = [f"--trace-path={name}" for name in (str(path), *files)]
     with player(path, number, "strace", "-f", "--seccomp-bpf", "-o", str(log), *options, *traced) as process:
         said, errors = process.communicate(timeout=60)
-    assert (0, "") == (process.returncode, errors)
+    assert (0, "") == (process.returncode, errors), said + errors
     assert "Traceback" not in said
     return said
 

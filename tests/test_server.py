@@ -136,7 +136,7 @@ def test_other_sites_may_not_touch(live: Live) -> None:
 
 
 def test_a_socket_says_hello_and_the_state_first(live: Live) -> None:
-    """A socket begins with what the board is and how it stands, then frames of 147 bytes."""
+    """The first message tells how the board stands and what it is, then come frames of 147 bytes."""
     with live.watch() as watch:
         watch.until(lambda: bool(watch.frames and watch.states))
         hello = watch.others[0]["hello"]

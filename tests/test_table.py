@@ -14,6 +14,7 @@ from hal.profile import Profile, load, shipped
 from sim.drive import Drive
 from sim.faults import Faults
 from sim.fingers import chord, hold, press, release, tap
+from sim.flashes import Flashes
 from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene, playing
 
 OTHER = {"a": "b", "b": "a"}
@@ -254,8 +255,32 @@ def test_a_ghost_rectangle_is_never_a_move() -> None:
     """Without diodes three fingers show four cells: nothing acts until all are up (case D1)."""
     scene = playing(faults=Faults(diodes=False), profile=without_diodes())
     assert [] == scene.do(hold("a1", 0, 900 * MS), hold("b1", 20 * MS, 900 * MS), hold("a2", 40 * MS, 900 * MS))
-    assert 0 == scene.table.snapshot.ghosts
+    assert scene.table.snapshot.ghosts_until_us is not None
     assert ["b2"] == scene.tap("b2")
+
+
+def test_ghosts_that_come_and_go_do_not_flash() -> None:
+    """A finger that makes a ghost again and again lights no cell more than three times in any second."""
+    scene = playing(faults=Faults(diodes=False), profile=without_diodes())
+    flashes = Flashes(wire=True)
+    scene.drive.board.strip.on_latch.append(flashes.see)
+    drumming = [hold("a7", 500 * MS + turn * 220 * MS, 198 * MS) for turn in range(20)]
+    assert [] == scene.do(hold("a1", 0, 10 * S), hold("g1", 10 * MS, 10 * S), *drumming)
+    assert flashes.worst <= 3
+
+
+@pytest.mark.parametrize("early_ms", range(20, 101, 10))
+def test_a_touch_at_the_end_of_a_pattern_does_not_blink(early_ms: int) -> None:
+    """A short touch that ends as a refusal ends keeps its light for its least time, or shows none."""
+    scene = playing(limits=NO_LIMITS).moves("d4", "xd4", "!d4")
+    scene.tap("d4")
+    (pattern,) = scene.table.snapshot.patterns
+    flashes = Flashes(wire=True)
+    scene.drive.board.strip.on_latch.append(flashes.see)
+    end_us = pattern.start_us + 1 * S - scene.now_us
+    scene.do(hold("d4", end_us - early_ms * MS, (early_ms - 2) * MS), hold("d4", end_us + 12 * MS, 60 * MS))
+    scene.wait(2 * S)
+    assert flashes.gap_us() >= 320 * MS  # 340 ms, seen in frames 1/60 s apart
 
 
 def test_three_fingers_in_one_scan_are_no_hold() -> None:

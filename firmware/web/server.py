@@ -67,7 +67,7 @@ class Web:
     def __init__(self, app: App, contacts: Contacts | None, host: str = "127.0.0.1") -> None:
         """`contacts`: those of a simulated board, None on a board that is touched by fingers only."""
         self._app, self._engine, self._clock = app, app.engine, app.clock
-        self._touches = Touches(contacts, app.clock) if contacts is not None else None
+        self._touches = Touches(contacts, app.clock, app.engine.felt) if contacts is not None else None
         self._hub = Hub()
         self._told = -1
         app.changed.append(self._tell)
@@ -114,7 +114,7 @@ class Web:
         if down:
             self._touches.down(POSTED, cell, lease_s=None)
         else:
-            await asyncio.sleep(self._touches.up(POSTED, cell))
+            await self._touches.up(POSTED, cell).wait()
         return JSONResponse({"cell": morbak.cell_name(cell), "down": down})
 
     async def _failed(self, request: Request, error: HTTPException) -> Response:
@@ -135,8 +135,7 @@ class Web:
     async def _events(self, socket: WebSocket) -> None:
         await socket.accept()
         watcher = Watcher(socket)
-        watcher.tell(_text({"hello": self._hello()}))
-        watcher.tell(_text({"state": self._engine.document(self._clock.now_us())}))
+        watcher.tell(_text({"state": self._engine.document(self._clock.now_us()), "hello": self._hello()}))
         self._app.shown.append(watcher.show)  # before the frame of this moment, so that none is missed
         watcher.show(self._engine.board.wire())
         self._hub.watchers.add(watcher)

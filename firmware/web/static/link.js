@@ -36,7 +36,7 @@ export class Link {
     if (typeof data !== "string") return this.#on.frame(new Uint8Array(data));
     const message = JSON.parse(data);
     if (message.hello) this.#on.hello(message.hello);
-    else if (message.state) this.#welcome(message.state);
+    if (message.state) this.#welcome(message.state);
     else if (message.clocks_ms) this.#on.clocks(message);
     else console.warn("the board says", message);
   }
