@@ -108,6 +108,32 @@ def test_wrong_addresses_are_told_in_json(live: Live, method: str, path: str, st
     assert (status, code) == (found, json.loads(answer)["error"]["code"])
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"garbage\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"POST /api/v1/sim/touch HTTP/1.1\r\nHost: localhost\r\nContent-Length: abc\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_is_told_so(live: Live, head: bytes) -> None:
+    """Bytes that are no HTTP request are answered with an error and a code."""
+    with socket.create_connection(("127.0.0.1", live.port), timeout=10) as connection:
+        connection.sendall(head)
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert "malformed" == json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"]
+
+
+def test_silent_connections_shut_nobody_out(live: Live) -> None:
+    """Connections that ask nothing leave the board open to others."""
+    silent = [socket.create_connection(("127.0.0.1", live.port)) for _ in range(250)]
+    assert "attract" == live.state()["phase"]
+    for connection in silent:
+        connection.close()
+
+
 def test_a_body_that_is_announced_too_large_is_refused_at_once(live: Live) -> None:
     """A length beyond the limit is refused without waiting for the body."""
     status, answer, _ = live.request("POST", "/api/v1/sim/touch", b"x", {"Content-Length": "99999999"})

@@ -22,6 +22,7 @@ from firmware.app import App
 from firmware.games import morbak
 from firmware.web.guard import Guard, refusal
 from firmware.web.hub import Hub, Watcher
+from firmware.web.protocol import PatientHttp
 from firmware.web.touches import Contacts, Touches
 
 # A touch is 30 bytes; nothing that is sent here needs more.
@@ -210,11 +211,12 @@ class Server(uvicorn.Server):
                 log_level="warning",
                 access_log=False,
                 server_header=False,
+                http=PatientHttp,
                 ws="websockets-sansio",
                 ws_max_size=BODY_BYTES,
                 ws_per_message_deflate=False,
                 timeout_graceful_shutdown=1,
-                limit_concurrency=200,
+                limit_concurrency=500,
             )
         )
 
