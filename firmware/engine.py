@@ -81,7 +81,7 @@ class Engine:
     def document(self, t_us: int) -> state.Document:
         """The state as `GET /api/v1/state` tells it; `seq` rises by one at every change, clocks alone excepted."""
         document = state.document(self.table, t_us, self._parts)
-        lasting = {key: value for key, value in document.items() if key not in ("clocks_ms", "move_left_ms")}
+        lasting = _lasting(document)
         if lasting != self._said:
             self._said = lasting
             self.seq += 1
@@ -133,3 +133,12 @@ class Engine:
             "cells": Part(False, pressed) if stuck else Part(True, "ok"),
             "queue": Part(False, lost) if self.lost_edges else Part(True, "ok"),
         }
+
+
+def _lasting(document: state.Document) -> state.Document:
+    """What is left of a document without the clocks, which are told once a second and count as no change."""
+    lasting = {key: value for key, value in document.items() if key not in ("clocks_ms", "move_left_ms")}
+    if lasting["menu"] and lasting["menu"]["asked"]:
+        menu = lasting["menu"]
+        lasting["menu"] = menu | {"asked": menu["asked"] | {"left_ms": None}}
+    return lasting

@@ -17,7 +17,7 @@ from firmware.moments import FOREVER_US, Layer
 from firmware.palette import DARK, DEFAULT, GAMMA, Colour, Palette, scale
 from firmware.rhythm import PHASES, Rhythm, dimmed, steady, swing, voices
 from firmware.scenes import CELLS, CORNERS, EDGES, OFFSETS, Ground
-from firmware.snapshot import Side, Snapshot, Touch
+from firmware.snapshot import MenuLight, Side, Snapshot, Touch
 
 FRAME_BYTES = CELLS * 3
 OWNED: dict[Side, str] = {"a": "aAx", "b": "bBy"}
@@ -27,6 +27,7 @@ OWNED: dict[Side, str] = {"a": "aAx", "b": "bBy"}
 DIM_LEVEL = 0.17
 DRAW_LEVEL = 1 / 3
 SAFE_LEVEL = 0.1
+ASKED_US = 1_000_000
 # A paused board: a third of its light, 6 s. At 25 % the dimmest cell (neutralised) is still visible.
 PAUSED_US = 6_000_000
 PAUSED_LOW, PAUSED_HIGH = 0.25, 0.41
@@ -107,11 +108,16 @@ class Lights:
             case "safe":
                 return _still(dict.fromkeys(CORNERS, steady(scale(self._palette.fault, SAFE_LEVEL))))
             case "menu":
-                return _still(self._position(s.cells, self._dim))
+                return _still(self._menu(s.menu))
 
     @staticmethod
     def _position(cells: str, shine: dict[str, Rhythm]) -> Shown:
         return {cell: shine[char] for cell, char in enumerate(cells) if char != "."}
+
+    def _menu(self, lights: tuple[MenuLight, ...]) -> Shown:
+        """The cells that mean something are lit in their side's colour, the chosen one full, the rest dark."""
+        level = {False: DIM_LEVEL, True: 1.0}
+        return {light.cell: steady(scale(self._palette.side(light.side), level[light.chosen])) for light in lights}
 
     def _lobby_edges(self, starter: Side | None) -> Shown:
         """The edge of whoever starts, full; both edges breathe while nobody knows."""
@@ -140,6 +146,8 @@ class Lights:
             self._ghosts(s),
             self._patterns(s),
             self._touches(s),
+            self._asked(s),
+            self._pips(s),
             self._bloom(s),
             self._ending(s),
             self._drawing(s),
@@ -163,6 +171,28 @@ class Lights:
         for touch in sorted(s.touches, key=lambda touch: -touch.rise_us):
             colour = self._palette.side(touch.side)
             yield touch.cell, moments.touch(touch, colour, _touch_end_us(s, touch))
+
+    def _asked(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
+        """The cell on which the other side answers: white, 1 Hz, until it is answered."""
+        layer = moments.swell(s.asked_us, self._palette.white, ASKED_US)
+        return ((light.cell, layer) for light in s.menu if light.asked)
+
+    def _pips(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
+        """What is left to both sides: a full cell of the edge for each special move, dark where one is spent.
+
+        In the second row, from its middle, a pale cell for each neutralisation.
+        """
+        if s.pips is None:
+            return
+        for side, pool, neutralisations in zip(EDGES, s.pips.pools, s.pips.neutralisations, strict=True):
+            edge = EDGES[side] if side == "a" else EDGES[side][::-1]
+            shown = [(cell, self._palette.side(side) if n < pool else DARK) for n, cell in enumerate(edge)]
+            middle = scenes.SECOND_ROW[side][: max(1, neutralisations)]
+            shown += [
+                (cell, self._palette.pale(side) if n < neutralisations else DARK) for n, cell in enumerate(middle)
+            ]
+            for cell, colour in shown:
+                yield cell, moments.show(s.pips.until_us, colour)
 
     def _bloom(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
         if s.last_cell is not None and s.phase in ("play", "result"):

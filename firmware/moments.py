@@ -109,6 +109,11 @@ def swell(start_us: int, colour: Colour, period_us: int) -> Layer:
     return Layer(start_us, FOREVER_US, lambda t_us, under: mix(under, colour, swing((t_us - start_us) / period_us)))
 
 
+def show(until_us: int, colour: Colour) -> Layer:
+    """A colour, whatever lies beneath, until a time."""
+    return Layer(0, until_us, lambda _t_us, _under: colour)
+
+
 def ghost(start_us: int, end_us: int, white: Colour) -> Layer:
     """An ambiguous cell: white at a third, 1 Hz; from nothing, and to nothing where it ends with one of its swells."""
     return swell(start_us, scale(white, GHOST_LEVEL), GHOST_US)._replace(end_us=end_us)

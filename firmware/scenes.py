@@ -15,6 +15,8 @@ ROWS = COLUMNS = 7
 CELLS = ROWS * COLUMNS
 OFFSETS = tuple(range(0, CELLS * 3, 3))
 EDGES: dict[Side, tuple[int, ...]] = {"a": tuple(range(COLUMNS)), "b": tuple(range(CELLS - COLUMNS, CELLS))}
+# The second row of each side, from its middle outwards: where neutralisations are counted.
+SECOND_ROW: dict[Side, tuple[int, ...]] = {"a": (10, 9, 11, 8, 12, 7, 13), "b": (38, 39, 37, 40, 36, 41, 35)}
 CORNERS = (0, COLUMNS - 1, CELLS - COLUMNS, CELLS - 1)
 
 Ground = Callable[[int], bytearray]

@@ -39,6 +39,23 @@ class Pattern(NamedTuple):
     side: Side | None = None
 
 
+class MenuLight(NamedTuple):
+    """A cell of the menu that means something to `side`; `chosen` is what is asked or set, `asked` wants an answer."""
+
+    cell: int
+    side: Side
+    chosen: bool
+    asked: bool
+
+
+class Pips(NamedTuple):
+    """The pools and neutralisations left to a and b, shown on their edges until `until_us`."""
+
+    pools: tuple[int, int]
+    neutralisations: tuple[int, int]
+    until_us: int
+
+
 class Snapshot(NamedTuple):
     """Everything that may shine.
 
@@ -48,7 +65,8 @@ class Snapshot(NamedTuple):
     the lot's light began (None before it, and in a rematch, which has no lot). `winner`: the side that won, None
     for a draw and before the end. `line`: the cells of all completed lines. `ghosts`, `ghosts_us`: ambiguous cells
     and since when; `ghosts_until_us`: until when they show after they are gone (None: they are there). `fault_us`:
-    since when a part has failed.
+    since when a part has failed. `menu`: the cells of an open menu that mean something, `asked_us`: since when one of
+    them wants an answer. `pips`: what is left to both sides, while it shows.
     """
 
     phase: Phase = "attract"
@@ -69,3 +87,6 @@ class Snapshot(NamedTuple):
     ghosts_us: int = 0
     ghosts_until_us: int | None = None
     fault_us: int | None = None
+    menu: tuple[MenuLight, ...] = ()
+    asked_us: int = 0
+    pips: Pips | None = None

@@ -6,6 +6,7 @@ from typing import Any
 
 from firmware.game import Game
 from firmware.games import morbak
+from firmware.menu import PLACES
 from firmware.table import Table
 from hal.ports import Part
 
@@ -22,7 +23,7 @@ def document(table: Table, t_us: int, parts: dict[str, Part]) -> Document:
         "legal": [action.text for action in morbak.legal(game.state)] if game and table.phase == "play" else [],
         "refusal": _refusal(table),
         **_ending(game),
-        "menu": None,
+        "menu": _menu(table, t_us),
         "health": {
             "ok": all(part.ok for part in parts.values()),
             "parts": {name: {"ok": part.ok, "text": part.text} for name, part in parts.items()},
@@ -74,6 +75,22 @@ def _ending(game: Game | None) -> Document:
         return {"result": None, "reason": None, "line": None}
     line = sorted(morbak.cell_name(cell) for cell in game.ending.line)
     return {"result": game.ending.result, "reason": game.ending.reason, "line": line or None}
+
+
+def _menu(table: Table, t_us: int) -> Document | None:
+    menu = table.menu
+    if menu is None:
+        return None
+    asked, offers = menu.asked, table.offers()
+    left_ms = None if asked is None else _ms(max(0, menu.due_us - t_us))
+    return {
+        "cells": {
+            morbak.cell_name(cell): {"side": place.side, "item": place.item, "on": menu.asks(cell)}
+            for cell, place in PLACES.items()
+            if place.item in offers
+        },
+        "asked": None if asked is None else {"item": asked.item, "by": asked.by, "left_ms": left_ms},
+    }
 
 
 def _sides(pair: tuple[int, int]) -> Document:

@@ -12,10 +12,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+from firmware import picture
 from firmware.clock import Limits
 from firmware.game import OTHER, TIMEOUTS_TO_PARK, Game
 from firmware.games import morbak
-from firmware.gesture import Event, Gesture, TouchTimes
+from firmware.gesture import Chord, Event, Gesture, TouchTimes
+from firmware.menu import PLACES, Choice, Item, Menu, MenuTimes
 from firmware.previews import Haze, Previews
 from firmware.snapshot import Pattern, Phase, Side, Snapshot
 from hal.ports import Scan
@@ -35,6 +37,10 @@ class PhaseTimes(NamedTuple):
     result_idle_us: int = 120_000_000
     low_us: int = 30_000_000
     urgent_us: int = 10_000_000
+    pips_us: int = 1_500_000
+    pips_hold_us: int = 500_000
+    menu_hold_us: int = 2_000_000
+    menu: MenuTimes = MenuTimes()
 
 
 class Refusal(NamedTuple):
@@ -81,12 +87,16 @@ class Table:
         self.played: deque[Played] = deque(maxlen=PLAYED)
         self.gesture = Gesture(touch_times, guard_until_us=start_us + 1)
         self.previews = Previews()
+        self.menu: Menu | None = None
+        self.pips_until_us: int | None = None
+        self._below: Phase = "play"  # the phase to which an open menu returns
+        self._chords = _chords(phase_times)
         self._draw_lot = draw_lot
         self._heard: list[_Heard] = []
         self._known_us = start_us
         self._refusals = 0
-        self._lot_us: int | None = None
-        self._last: tuple[int, int] | None = None
+        self.lot_us: int | None = None
+        self.last: tuple[int, int] | None = None
         self._touched_us = start_us
         self._ghosts = 0
         self.haze = Haze()
@@ -129,7 +139,7 @@ class Table:
     def snapshot(self) -> Snapshot:
         """Everything that may shine; the same object until something has happened."""
         if self._snapshot is None:
-            self._snapshot = self._picture()
+            self._snapshot = picture.snapshot(self)
         return self._snapshot
 
     @property
@@ -156,6 +166,10 @@ class Table:
         if t_us < self.gesture.guard_until_us or self.gesture.spoiled or self.phase == "lobby":
             return
         full_us, side = None, None
+        if self.phase == "menu" and self.menu is not None:
+            place = PLACES.get(cell)
+            side = place.side if place and place.item in self.offers() else None
+            full_us = t_us + self.gesture.times.hold_us if side and self.menu.wants_hold(cell) else None
         if self.phase == "play" and self.game is not None:
             meaning = morbak.meaning(self.game.state, cell)
             if isinstance(meaning, morbak.Action):
@@ -171,8 +185,10 @@ class Table:
             self._understand(self.gesture.release(heard.what, heard.t_us))
             self.previews.end(heard.what, heard.t_us)
         elif heard.order == PRESS:
-            self.refusal = None
+            self.refusal = self.pips_until_us = None
             self._touched_us = heard.t_us
+            if self.menu is not None:
+                self.menu.touched(heard.t_us)
             self._understand(self.gesture.press(heard.what, heard.t_us))
         else:
             self._understand(self.gesture.ghosts(heard.what, heard.t_us))
@@ -184,6 +200,8 @@ class Table:
                 self._tap(event.cell, event.t_us)
             elif event.kind == "hold":
                 self._hold(event.cell, event.t_us)
+            elif event.kind == "chord":
+                self._chord(event.name, event.t_us)
             elif event.kind != "press":
                 self.previews.end(event.cell, event.t_us)
             elif not self.previews.answers(event.cell):
@@ -195,6 +213,8 @@ class Table:
             self._tapped_into("lobby", t_us)
         elif self.phase == "play":
             self._tap_in_play(cell, t_us)
+        elif self.phase == "menu":
+            self._tap_in_menu(cell, t_us)
         elif self.phase == "paused":
             self._start_play(t_us)
         elif self.phase == "result":
@@ -211,6 +231,8 @@ class Table:
             self._refuse("hold", cell, t_us)
 
     def _hold(self, cell: int, t_us: int) -> None:
+        if self.phase == "menu" and self.menu is not None:
+            self._chosen(self.menu.hold(cell, t_us, self.offers()), t_us)
         if self.phase != "play" or self.game is None:
             return
         meaning = morbak.meaning(self.game.state, cell)
@@ -229,7 +251,9 @@ class Table:
         assert self.game is not None
         played = len(self.game.moves)
         self.game.play(action, t_us)
-        self._last = (action.cell, self.previews.bloom(action.cell, t_us))
+        self.last = (action.cell, self.previews.bloom(action.cell, t_us))
+        if action.kind != "light":
+            self.pips_until_us = t_us + self.times.pips_us
         self._turn_changed(played, t_us)
 
     def _turn_changed(self, played: int, t_us: int) -> None:
@@ -238,18 +262,81 @@ class Table:
         self._lift_all(t_us)
         self.gesture.guard(t_us + self.gesture.times.turn_guard_us)
         if self.game.ending is not None:
-            self._enter("result", t_us)
-            self.gesture.guard(t_us + self.times.result_deaf_us)
+            self._ended(t_us)
+        elif self.menu is not None:
+            self.menu.withdraw(t_us)
+
+    def _ended(self, t_us: int) -> None:
+        self._enter("result", t_us)
+        self.gesture.guard(t_us + self.times.result_deaf_us)
 
     def _lift_all(self, t_us: int) -> None:
         """Every finger that is down counts for nothing until lifted."""
         self.gesture.kill(t_us)
         self.previews.end_all(t_us)
 
+    # -- menu and chords -------------------------------------------------------------------------------------------
+
+    def offers(self) -> frozenset[Item]:
+        """The items of the menu that can be chosen now."""
+        items: set[Item] = {"draw", "resign", "new_game", "close"}
+        if self._below == "play":
+            items.add("pause")
+        if self.game is not None and self.game.last_chosen is not None:
+            items.add("takeback")
+        return frozenset(items)
+
+    def _chord(self, name: str, t_us: int) -> None:
+        if name == "menu":
+            self._below = self.phase
+            self.menu = Menu(self.times.menu, t_us)
+            self._enter("menu", t_us)
+        else:
+            self.pips_until_us = t_us + self.times.pips_us
+
+    def _tap_in_menu(self, cell: int, t_us: int) -> None:
+        assert self.menu is not None
+        if self.menu.asked is None and self.menu.wants_hold(cell):
+            self._refuse("hold", cell, t_us)
+        else:
+            self._chosen(self.menu.tap(cell, t_us, self.offers()), t_us)
+
+    def _chosen(self, choice: Choice | None, t_us: int) -> None:
+        """Carry out what was chosen, and where it was due, agreed to; the menu closes."""
+        if choice is None or self.game is None:
+            return
+        if choice.item == "resign":
+            self.game.resign(choice.by, t_us)
+            self._ended(t_us)
+        elif choice.item == "draw":
+            self.game.agree(t_us)
+            self._ended(t_us)
+        elif choice.item == "new_game":
+            self.game = None
+            self._tapped_into("lobby", t_us)
+        elif choice.item == "pause":
+            self.game.pause(t_us)
+            self._tapped_into("paused", t_us)
+        else:
+            self._leave_menu(choice.item, t_us)
+
+    def _leave_menu(self, item: Item, t_us: int) -> None:
+        """Back to where the menu was opened, with the last action taken back if that was agreed."""
+        assert self.game is not None
+        if item == "takeback":
+            self.game.take_back(t_us)
+            self.last = None
+            if self._below == "paused":
+                self.game.pause(t_us)
+        self._tapped_into(self._below, t_us)
+
     # -- phases ----------------------------------------------------------------------------------------------------
 
     def _enter(self, phase: Phase, t_us: int) -> None:
         self.phase, self.phase_us = phase, t_us
+        if phase != "menu":
+            self.menu = None
+        self.gesture.chords = self._chords if phase in ("play", "paused") else {}
         self._lift_all(t_us)
         self.previews.clear(t_us)
         self._snapshot = None
@@ -261,7 +348,7 @@ class Table:
 
     def _new_game(self, starter: Side) -> None:
         self.game = Game(self.rules, self.limits, starter)
-        self._last = None
+        self.last = None
         self.refusal = None
 
     def _rematch(self, t_us: int) -> None:
@@ -269,7 +356,7 @@ class Table:
         assert self.game is not None and self.game.ending is not None
         result = self.game.ending.result
         waits: Side = self.game.starter if result == "draw" else result
-        self._lot_us = None
+        self.lot_us = None
         self._new_game(OTHER[waits])
         self._tapped_into("lobby", t_us)
 
@@ -287,9 +374,13 @@ class Table:
         if self.phase == "lobby":
             if self.game is None:
                 return self.phase_us + self.times.lobby_us
-            return (self.phase_us if self._lot_us is None else self._lot_us) + self.times.lot_us
-        if self.phase == "play" and self.game is not None and self.game.clocks.deadline is not None:
-            return self.game.clocks.deadline.t_us
+            return (self.phase_us if self.lot_us is None else self.lot_us) + self.times.lot_us
+        if self.phase in ("play", "menu"):
+            deadline = self.game.clocks.deadline if self.game else None
+            waits = (deadline.t_us if deadline else None, self.menu.due_us if self.menu else None, self.pips_until_us)
+            return min((t for t in waits if t is not None), default=None)
+        if self.phase == "paused":
+            return self.pips_until_us
         if self.phase == "result":
             return max(self.phase_us, self._touched_us) + self.times.result_idle_us
         return None
@@ -297,13 +388,18 @@ class Table:
     def _time_up(self, t_us: int) -> None:
         self._snapshot = None
         if self.phase == "lobby" and self.game is None:
-            self._lot_us = t_us
+            self.lot_us = t_us
             self._new_game(self._draw_lot())
         elif self.phase == "lobby":
             self._start_play(t_us)
         elif self.phase == "result":
             self.game = None
             self._enter("attract", t_us)
+        elif self.pips_until_us == t_us:
+            self.pips_until_us = None
+        elif self.menu is not None and self.menu.due_us == t_us:
+            if self.menu.time_up(t_us):
+                self._enter(self._below, t_us)
         else:
             self._turn_lost(t_us)
 
@@ -312,40 +408,18 @@ class Table:
         assert self.game is not None
         played = len(self.game.moves)
         self.game.time_up(t_us)
-        self._last = None
+        self.last = None
         self._turn_changed(played, t_us)
         if self.game.ending is None and self.game.timeouts_running >= TIMEOUTS_TO_PARK:
             self.game.pause(t_us)
             self._enter("paused", t_us)
 
-    # -- picture ---------------------------------------------------------------------------------------------------
 
-    def _picture(self) -> Snapshot:
-        game = self.game
-        ending = game.ending if game else None
-        low_us, urgent_us = self._short_of_time()
-        return Snapshot(
-            phase=self.phase,
-            phase_us=self.phase_us,
-            cells=morbak.cells(game.state) if game else "." * 49,
-            mover=game.mover if game and self.phase in ("play", "paused") else None,
-            last_cell=self._last[0] if self._last else None,
-            last_us=self._last[1] if self._last else 0,
-            touches=self.previews.touches,
-            patterns=self.previews.patterns,
-            low_us=low_us,
-            urgent_us=urgent_us,
-            starter=game.starter if game else None,
-            lot_us=self._lot_us if game else None,
-            winner=ending.result if ending and ending.result != "draw" else None,
-            line=ending.line if ending else (),
-            ghosts=self.haze.cells,
-            ghosts_us=self.haze.since_us,
-            ghosts_until_us=self.haze.until_us,
-        )
-
-    def _short_of_time(self) -> tuple[int | None, int | None]:
-        if self.phase != "play" or self.game is None or self.game.clocks.deadline is None:
-            return None, None
-        end_us, since_us = self.game.clocks.deadline.t_us, self.game.clocks.since_us
-        return max(since_us, end_us - self.times.low_us), max(since_us, end_us - self.times.urgent_us)
+def _chords(times: PhaseTimes) -> dict[frozenset[int], Chord]:
+    """Own two corners show the pools; opposite corners, a1 and g7, open the menu."""
+    pips = Chord("pips", times.pips_hold_us)
+    return {
+        frozenset((0, 6)): pips,
+        frozenset((42, 48)): pips,
+        frozenset((0, 48)): Chord("menu", times.menu_hold_us),
+    }

@@ -1,0 +1,131 @@
+"""The menu on the board: which cells mean what for which side, what is asked of the other side, what comes of a touch.
+
+Side a's first row is row 1 from a1, his second row 2; side b's are rows 7 and 6, mirrored from g7, so that both read
+them from their own seat. Nothing is decided here: a touch becomes a `Choice`, and the table carries it out.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+from firmware.snapshot import Side
+
+Item = Literal[
+    "pause", "takeback", "draw", "resign", "new_game", "brightness", "close",
+    "replay", "language", "marks", "volume", "cursor", "operator", "free",
+]  # fmt: skip
+ITEMS: tuple[Item, ...] = get_args(Item)
+# What changes the game for both wants the other side's consent.
+CONSENT: frozenset[Item] = frozenset(("pause", "takeback", "draw", "new_game"))
+COLUMNS, CELLS = 7, 49
+
+
+class MenuTimes(NamedTuple):
+    """How long a request waits for its answer, and a menu for a touch, in microseconds."""
+
+    ask_us: int = 15_000_000
+    idle_us: int = 30_000_000
+
+
+class Place(NamedTuple):
+    """What a cell of the menu means: whose it is, and which item."""
+
+    side: Side
+    item: Item
+
+
+class Asked(NamedTuple):
+    """A request that waits for the other side's answer."""
+
+    item: Item
+    by: Side
+    since_us: int
+
+
+class Choice(NamedTuple):
+    """Something to be carried out: `by` chose it, and where consent was due, the other side gave it."""
+
+    item: Item
+    by: Side
+
+
+def places() -> dict[int, Place]:
+    """Every cell of the menu; b's cell of an item is a's, turned half round."""
+    a = {row * COLUMNS + column: Place("a", ITEMS[row * COLUMNS + column]) for row in (0, 1) for column in range(7)}
+    return a | {CELLS - 1 - cell: Place("b", place.item) for cell, place in a.items()}
+
+
+PLACES = places()
+
+
+class Menu:
+    """An open menu. `offers` says which items can be chosen now; the others are dark and do nothing."""
+
+    def __init__(self, times: MenuTimes, t_us: int) -> None:
+        self.asked: Asked | None = None
+        self._times, self._touched_us = times, t_us
+
+    @property
+    def due_us(self) -> int:
+        """When the menu closes, or the request in it ends, if nobody touches."""
+        if self.asked is None:
+            return self._touched_us + self._times.idle_us
+        return self.asked.since_us + self._times.ask_us
+
+    def time_up(self, t_us: int) -> bool:
+        """Something is due at `t_us`: a request ends (False), or the menu closes (True)."""
+        if self.asked is None:
+            return True
+        self.withdraw(t_us)
+        return False
+
+    def touched(self, t_us: int) -> None:
+        """Somebody touches the board: the menu stays open."""
+        self._touched_us = t_us
+
+    def withdraw(self, t_us: int) -> None:
+        """The request is over without an answer."""
+        self.asked, self._touched_us = None, t_us
+
+    def answers(self, cell: int) -> bool:
+        """Whether `cell` is the one on which the other side answers what is asked."""
+        place = PLACES.get(cell)
+        return self.asked is not None and place is not None and place == Place(_other(self.asked.by), self.asked.item)
+
+    def asks(self, cell: int) -> bool:
+        """Whether `cell` is the one from which something was asked."""
+        return self.asked is not None and PLACES.get(cell) == Place(self.asked.by, self.asked.item)
+
+    def wants_hold(self, cell: int) -> bool:
+        """Whether a hold on `cell` means something: consent, or giving up."""
+        place = PLACES.get(cell)
+        return self.answers(cell) or (self.asked is None and place is not None and place.item == "resign")
+
+    def tap(self, cell: int, t_us: int, offers: frozenset[Item]) -> Choice | None:
+        """A tap asks, withdraws, refuses or chooses; a tap that means nothing changes nothing."""
+        place = PLACES.get(cell)
+        if place is None or place.item not in offers:
+            return None
+        if self.asked is not None:
+            if place.item == self.asked.item:  # the asker takes it back, the other side says no
+                self.withdraw(t_us)
+            return None
+        if place.item in CONSENT:
+            self.asked = Asked(place.item, place.side, t_us)
+            return None
+        return None if place.item == "resign" else Choice(place.item, place.side)
+
+    def hold(self, cell: int, t_us: int, offers: frozenset[Item]) -> Choice | None:
+        """A hold gives consent to what is asked, or resigns."""
+        place = PLACES.get(cell)
+        if place is None or place.item not in offers or not self.wants_hold(cell):
+            return None
+        if self.asked is None:
+            return Choice(place.item, place.side)
+        choice = Choice(self.asked.item, self.asked.by)
+        self.withdraw(t_us)
+        return choice
+
+
+def _other(side: Side) -> Side:
+    return "b" if side == "a" else "a"

@@ -1,0 +1,68 @@
+"""The table as the lights see it: everything that may shine, with its times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from firmware.games import morbak
+from firmware.menu import PLACES
+from firmware.snapshot import MenuLight, Pips, Snapshot
+
+if TYPE_CHECKING:
+    from firmware.table import Table
+
+
+def snapshot(table: Table) -> Snapshot:
+    """What may shine now; holds until something happens."""
+    game = table.game
+    ending = game.ending if game else None
+    low_us, urgent_us = _short_of_time(table)
+    return Snapshot(
+        phase=table.phase,
+        phase_us=table.phase_us,
+        cells=morbak.cells(game.state) if game else "." * 49,
+        mover=game.mover if game and table.phase in ("play", "paused") else None,
+        last_cell=table.last[0] if table.last else None,
+        last_us=table.last[1] if table.last else 0,
+        touches=table.previews.touches,
+        patterns=table.previews.patterns,
+        low_us=low_us,
+        urgent_us=urgent_us,
+        starter=game.starter if game else None,
+        lot_us=table.lot_us if game else None,
+        winner=ending.result if ending and ending.result != "draw" else None,
+        line=ending.line if ending else (),
+        ghosts=table.haze.cells,
+        ghosts_us=table.haze.since_us,
+        ghosts_until_us=table.haze.until_us,
+        menu=_menu(table),
+        asked_us=table.menu.asked.since_us if table.menu and table.menu.asked else 0,
+        pips=_pips(table),
+    )
+
+
+def _menu(table: Table) -> tuple[MenuLight, ...]:
+    """The cells of an open menu that mean something now."""
+    menu = table.menu
+    if menu is None:
+        return ()
+    offers = table.offers()
+    return tuple(
+        MenuLight(cell, place.side, menu.asks(cell), menu.answers(cell))
+        for cell, place in PLACES.items()
+        if place.item in offers
+    )
+
+
+def _pips(table: Table) -> Pips | None:
+    game = table.game
+    if game is None or table.pips_until_us is None:
+        return None
+    return Pips(morbak.pools(game.state), morbak.neutralisations(game.state), table.pips_until_us)
+
+
+def _short_of_time(table: Table) -> tuple[int | None, int | None]:
+    if table.phase != "play" or table.game is None or table.game.clocks.deadline is None:
+        return None, None
+    end_us, since_us = table.game.clocks.deadline.t_us, table.game.clocks.since_us
+    return max(since_us, end_us - table.times.low_us), max(since_us, end_us - table.times.urgent_us)
