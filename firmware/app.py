@@ -218,6 +218,11 @@ class App:
         if not checks.cancelled() and (error := checks.exception()) is not None:
             self._fail(error)
 
+    def saved_soon(self) -> None:
+        """The journal has come further: judge what waited for it. For any thread."""
+        if self._loop is not None:
+            self._soon(self._saved)
+
     # -- called by the threads -----------------------------------------------------------------------------------
 
     def _hear_soon(self) -> None:
@@ -252,6 +257,10 @@ class App:
         except Exception as error:  # noqa: BLE001 - ends the app: to play on without this touch would lose a move
             self._fail(error)
         if changed:
+            self._tell()
+
+    def _saved(self) -> None:
+        if self.engine.saved(self.clock.now_us()):
             self._tell()
 
     def _tell(self) -> None:

@@ -18,11 +18,17 @@ from pathlib import Path
 from firmware import config, record
 from firmware.app import App, RealClock
 from firmware.engine import Engine
+from firmware.game_record import game_from
 from firmware.games import morbak
+from firmware.journal import Journal
 from firmware.lights import Lights
+from firmware.state_directory import StateDirectory
 from firmware.table import Table
+from firmware.wall import wall
 from hal.errors import BoardError, ProfileError
 from hal.profile import Profile, load, shipped
+
+log = logging.getLogger("morbak")
 
 EXAMPLES = """examples:
   morbak run --board sim --open          play on this computer, in the browser
@@ -75,7 +81,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--board", default="sim", help="a board that ships, or the path of a profile (default: sim)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this computer only)")
     parser.add_argument("--port", type=_port, default=8700, help="port of the page (default: 8700)")
-    parser.add_argument("--state", type=Path, help="directory for what must outlive a restart; made if missing")
+    parser.add_argument(
+        "--state",
+        type=Path,
+        help="directory for what must outlive a restart (default: $STATE_DIRECTORY, else XDG's state directory)",
+    )
     parser.add_argument("--config", type=Path, help="settings, a TOML file (default: the built-in ones)")
     parser.add_argument("--seed", type=int, help="seed of lots and of the simulated contacts, to repeat a run")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
@@ -85,15 +95,16 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     profile = _profile(parsed.board)
     settings = config.load(parsed.config, profile)
-    if parsed.state is not None:
-        _make_directory(parsed.state)
-    listener = _listen(parsed.host, parsed.port)
-    with listener:
-        return asyncio.run(_play(profile, settings, parsed, listener))
+    with _listen(parsed.host, parsed.port) as listener, contextlib.closing(StateDirectory.open(parsed.state)) as state:
+        return asyncio.run(_play(profile, settings, parsed, listener, state))
 
 
 async def _play(
-    profile: Profile, settings: config.Settings, parsed: argparse.Namespace, listener: socket.socket
+    profile: Profile,
+    settings: config.Settings,
+    parsed: argparse.Namespace,
+    listener: socket.socket,
+    state: StateDirectory,
 ) -> int:
     import time
 
@@ -104,6 +115,13 @@ async def _play(
     clock = RealClock()
     board = SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6))
     chance = random.Random(seed)
+    apps: list[App] = []  # the journal opens first, and tells the app later
+
+    def saved(_ticket: int) -> None:
+        for app in apps:
+            app.saved_soon()
+
+    journal, found = Journal.open(state, wall, saved)
     table = Table(
         settings.rules,
         settings.limits,
@@ -111,8 +129,12 @@ async def _play(
         settings.phase_times,
         draw_lot=lambda: chance.choice(("a", "b")),
         start_us=clock.now_us(),
+        games=found.games,
     )
-    app = App(Engine(table, board, Lights()), clock)
+    if found.save is not None:
+        table.resume(game_from(found.save), found.save.game, clock.now_us())
+    app = App(Engine(table, board, Lights(), journal), clock)
+    apps.append(app)
     web = Web(app, board.contacts, parsed.host)
     server = Server(web)
     loop = asyncio.get_running_loop()
@@ -131,6 +153,8 @@ async def _play(
         clocks.cancel()
         server.should_exit = True
         await serving
+        if not await asyncio.to_thread(journal.close):
+            log.error("not saved: %s", journal.fault or "the disk did not answer in time.")
     return 0
 
 
@@ -140,13 +164,6 @@ def _profile(board: str) -> Profile:
     if (profile.board.rows, profile.board.columns) != (morbak.SIZE, morbak.SIZE):
         raise ProfileError(str(path), "board.rows", profile.board.rows, "MORBAK is played on 7 x 7 cells")
     return profile
-
-
-def _make_directory(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Misuse(f"--state {path}: the directory cannot be made: {error.strerror}.") from error
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from firmware import state
 from firmware.frames import Frames
 from firmware.games import morbak
+from firmware.keeper import Keeper, Store
 from firmware.latency import LatencyMeter
 from firmware.lights import Lights
 from firmware.snapshot import Snapshot
@@ -29,8 +30,11 @@ class Picture(NamedTuple):
 class Engine:
     """Table, lights and board put together."""
 
-    def __init__(self, table: Table, board: Board, lights: Lights) -> None:
+    def __init__(self, table: Table, board: Board, lights: Lights, store: Store | None = None) -> None:
+        """`store`: where games are saved; without one nothing is."""
         self.table, self.board = table, board
+        self._keeper = Keeper(table, store) if store is not None else None
+        self._known_us = 0
         self.meter = LatencyMeter()
         self.lost_edges = 0
         self.seq = 0
@@ -57,8 +61,8 @@ class Engine:
         before = self.table.snapshot
         self._pressed_us |= {edge.cell: edge.t_us for edge in scan.edges if edge.down}
         self.table.feed(scan)
-        self.table.advance(scan.known_us)
-        self.due_us = self.table.due_us
+        self._known_us = scan.known_us
+        self._judge(t_us)
         if self.table.snapshot is before:
             return False
         presses = [edge.t_us for edge in scan.edges if edge.down and self.table.previews.answers(edge.cell)]
@@ -70,9 +74,19 @@ class Engine:
         pressed_us = self._pressed_us.get(cell, since_us - 1)
         return pressed_us >= since_us and self.scanned_us >= pressed_us + self.table.gesture.times.tap_min_us
 
+    def saved(self, t_us: int) -> bool:
+        """The disk has come further: judge what waited for it; True if anything may have changed."""
+        before = self.table.snapshot
+        self._judge(t_us)
+        if self.table.snapshot is not before:
+            self._publish(None, t_us)
+        return self.table.snapshot is not before
+
     def check(self, t_us: int) -> None:
         """Ask every part for its health; a failed part shows in a corner of the board."""
-        self._parts = self.board.health() | self._own_parts()
+        if self._keeper is not None:
+            self._keeper.beat(t_us)
+        self._parts = self.board.health() | self._own_parts(t_us)
         failed = not all(part.ok for part in self._parts.values())
         if failed != (self._fault_us is not None):
             self._fault_us = t_us if failed else None
@@ -125,14 +139,21 @@ class Engine:
         else:
             self._picture = Picture(snapshot, edge_us, t_us)
 
-    def _own_parts(self) -> dict[str, Part]:
+    def _judge(self, t_us: int) -> None:
+        if self._keeper is not None:
+            self._keeper.judge(self._known_us, t_us)
+        else:
+            self.table.advance(self._known_us)
+        self.due_us = self.table.due_us
+
+    def _own_parts(self, t_us: int) -> dict[str, Part]:
         stuck = ", ".join(morbak.cell_name(cell) for cell in sorted(self.table.stuck))
         pressed = f"{stuck}: pressed for 20 s and more; lift what lies there, or clean the contact."
         lost = f"{self.lost_edges} touches were lost: the computer was too slow."
         return {
             "cells": Part(False, pressed) if stuck else Part(True, "ok"),
             "queue": Part(False, lost) if self.lost_edges else Part(True, "ok"),
-        }
+        } | ({"journal": self._keeper.part(t_us)} if self._keeper is not None else {})
 
 
 def _lasting(document: state.Document) -> state.Document:

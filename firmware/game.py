@@ -111,12 +111,12 @@ class Game:
             return False
         self.undone.append(Undone(index, tuple(self.moves[index:])))
         del self.moves[index:], self.times_us[index:]
-        self._replay()
+        self.set_up()
         self.timeouts_running = 0
         self.clocks = self.clocks.next_turn(self.mover, t_us)._replace(used_us=self._used_us())
         return True
 
-    def _replay(self) -> None:
+    def set_up(self) -> None:
         """Set the position up again from the moves that stand."""
         self.state = morbak.initial(self.rules, self.starter)
         for index, move in enumerate(self.moves):

@@ -77,14 +77,20 @@ class Table:
         phase_times: PhaseTimes,
         draw_lot: Callable[[], Side],
         start_us: int = 0,
+        games: int = 0,
     ) -> None:
-        """`draw_lot` says who starts the first game of a match. Fingers down at `start_us` are dead until lifted."""
+        """`draw_lot` says who starts the first game of a match. Fingers down at `start_us` are dead until lifted.
+
+        `games`: how many games this board has seen before; the next has the number after it.
+        """
         self.rules, self.limits, self.times = rules, limits, phase_times
         self.phase: Phase = "attract"
         self.phase_us = start_us
         self.game: Game | None = None
         self.refusal: Refusal | None = None
         self.played: deque[Played] = deque(maxlen=PLAYED)
+        self.number = games  # of the game on the table
+        self.revision = 0  # rises with everything that must not be lost
         self.gesture = Gesture(touch_times, guard_until_us=start_us + 1)
         self.previews = Previews()
         self.menu: Menu | None = None
@@ -122,16 +128,24 @@ class Table:
         At the same time a hold that is complete comes first, then edges, then limits: what is finished at a limit
         beats it (rules, "Time").
         """
-        while (t_us := self.due_us) is not None and t_us <= known_us:
-            if self.gesture.due_us == t_us:
-                self._understand(self.gesture.advance(t_us))
-            elif self._heard and self._heard[0].t_us == t_us:
-                self._hear(self._heard.pop(0))
-            else:
-                self._time_up(t_us)
-        self._known_us = max(self._known_us, known_us)
-        if self.previews.prune(self._known_us):
-            self._snapshot = None
+        while self.step(known_us):
+            pass
+
+    def step(self, known_us: int) -> bool:
+        """Judge one thing, if there is one up to `known_us`; False if there was none."""
+        t_us = self.due_us
+        if t_us is None or t_us > known_us:
+            self._known_us = max(self._known_us, known_us)
+            if self.previews.prune(self._known_us):
+                self._snapshot = None
+            return False
+        if self.gesture.due_us == t_us:
+            self._understand(self.gesture.advance(t_us))
+        elif self._heard and self._heard[0].t_us == t_us:
+            self._hear(self._heard.pop(0))
+        else:
+            self._time_up(t_us)
+        return True
 
     # -- out -----------------------------------------------------------------------------------------------------
 
@@ -158,6 +172,11 @@ class Table:
         played = list(self.played)
         self.played.clear()
         return played
+
+    def resume(self, game: Game, number: int, t_us: int) -> None:
+        """Take up a game that was under way before a restart: paused until somebody touches the board."""
+        self.game, self.number = game, number
+        self._enter("paused", t_us)
 
     # -- light at once ---------------------------------------------------------------------------------------------
 
@@ -258,6 +277,7 @@ class Table:
 
     def _turn_changed(self, played: int, t_us: int) -> None:
         assert self.game is not None
+        self.revision += 1
         self.played += [Played(t_us, move.text) for move in self.game.moves[played:]]
         self._lift_all(t_us)
         self.gesture.guard(t_us + self.gesture.times.turn_guard_us)
@@ -334,6 +354,7 @@ class Table:
 
     def _enter(self, phase: Phase, t_us: int) -> None:
         self.phase, self.phase_us = phase, t_us
+        self.revision += 1
         if phase != "menu":
             self.menu = None
         self.gesture.chords = self._chords if phase in ("play", "paused") else {}
@@ -348,6 +369,7 @@ class Table:
 
     def _new_game(self, starter: Side) -> None:
         self.game = Game(self.rules, self.limits, starter)
+        self.number += 1
         self.last = None
         self.refusal = None
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
@@ -103,7 +104,18 @@ class Watch:
 
 @contextmanager
 def running(*arguments: str, cwd: Path | None = None) -> Iterator[Live]:
-    """`morbak run --port 0` with more arguments; killed at the end if it still runs."""
+    """`morbak run --port 0` with more arguments, on a state of its own unless `--state` is one of them."""
+    if "--state" in arguments:
+        with _running(arguments, cwd) as live:
+            yield live
+    else:
+        with TemporaryDirectory() as state, _running((*arguments, "--state", state), cwd) as live:
+            yield live
+
+
+@contextmanager
+def _running(arguments: tuple[str, ...], cwd: Path | None) -> Iterator[Live]:
+    """A process that is killed at the end if it still runs."""
     command = [sys.executable, "-m", "firmware.cli", "run", "--port", "0", *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(

@@ -44,7 +44,7 @@ def agree(scene: Scene, side: Side, item: Item) -> None:
     scene.wait(BETWEEN_US)
 
 
-# -- geometry --------------------------------------------------------------------------------------------------------
+# -- geometry --------------------------------------------------------------------------------------------------
 
 
 def test_the_rows_are_those_of_the_design() -> None:
@@ -58,7 +58,7 @@ def test_the_rows_are_those_of_the_design() -> None:
     assert (28, 14) == (len(PLACES), len(ITEMS))
 
 
-# -- opening and closing -----------------------------------------------------------------------------------------------
+# -- opening and closing ---------------------------------------------------------------------------------------
 
 
 def test_opposite_corners_open_the_menu_after_2_s() -> None:
@@ -121,7 +121,7 @@ def test_no_takeback_is_offered_where_there_is_none() -> None:
     assert "b1" not in told(opened(scene))["cells"]  # type: ignore[operator]
 
 
-# -- consent -------------------------------------------------------------------------------------------------------------
+# -- consent ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -196,7 +196,7 @@ def test_resigning_wants_a_hold(side: Side) -> None:
     assert ("result", OTHER[side], "resignation") == (scene.table.phase, *scene.table.game.ending[:2])
 
 
-# -- time ----------------------------------------------------------------------------------------------------------------
+# -- time ------------------------------------------------------------------------------------------------------
 
 
 def test_the_clock_runs_until_a_pause_is_accepted() -> None:
@@ -270,7 +270,7 @@ def test_a_takeback_in_a_pause_stays_paused() -> None:
     assert ("paused", None, []) == (scene.table.phase, scene.table.game.clocks.running, scene.table.game.moves)
 
 
-# -- pips ------------------------------------------------------------------------------------------------------------------
+# -- pips ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("corners", [("a1", "g1"), ("a7", "g7")])

@@ -1,0 +1,85 @@
+"""Between table and journal: what is put when, and how long the next action waits for the last one's commit.
+
+An action is applied and shown at once. Nothing after it is judged until it is on the disk, for at most a second; then
+play goes on and "not saved" shows until the disk has caught up (promise 5). While a clock runs it is saved every 5 s,
+so a power cut costs at most that much, in the player's favour (promise 1).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from firmware.game_record import save_of
+from firmware.save import Save
+from firmware.table import Table
+from hal.ports import Part
+
+WAIT_US = 1_000_000
+BEAT_US = 5_000_000
+
+
+class Store(Protocol):
+    """Where saves go; `firmware.journal.Journal` is one."""
+
+    saved: int
+    fault: str | None
+
+    def put(self, save: Save, finished: bool) -> int:
+        """Have a save written; returns the ticket that `saved` will reach."""
+
+    def heartbeat(self, save: Save) -> None:
+        """Have a save written that nobody waits for."""
+
+
+class Keeper:
+    """Judges a table no further than what is saved."""
+
+    def __init__(self, table: Table, store: Store) -> None:
+        self._table, self._store = table, store
+        self._kept = table.revision
+        self._open: Save | None = None  # the last save of a game that has not ended
+        self._ticket = 0
+        self._since_us = self._beat_us = 0
+
+    def judge(self, known_us: int, t_us: int) -> None:
+        """Let the table judge up to `known_us`, one thing after the other, each saved before the next."""
+        while not self.waits(t_us) and self._table.step(known_us):
+            self._keep(t_us)
+        self.beat(t_us)
+
+    def waits(self, t_us: int) -> bool:
+        """Whether the last action is still on its way to the disk, and the next must wait."""
+        return self._store.saved < self._ticket and t_us < self._since_us + WAIT_US
+
+    def part(self, t_us: int) -> Part:
+        """The health of the journal; what is under way for less than a second is no fault."""
+        if self._store.fault is not None:
+            return Part(False, self._store.fault)
+        if self._store.saved < self._ticket and not self.waits(t_us):
+            return Part(False, "not saved: the disk has not answered for more than a second; play goes on.")
+        return Part(True, "ok")
+
+    def _keep(self, t_us: int) -> None:
+        if self._table.revision == self._kept:
+            return
+        self._kept = self._table.revision
+        game = self._table.game
+        if self._open is not None and (game is None or self._table.number != self._open.game):
+            self._put(self._open, True, t_us)  # left for a new one
+            self._open = None
+        if game is not None:
+            save = save_of(game, self._table.number, t_us)
+            self._open = None if game.ending else save
+            self._put(save, game.ending is not None, t_us)
+
+    def _put(self, save: Save, finished: bool, t_us: int) -> None:
+        self._ticket = self._store.put(save, finished)
+        self._since_us = self._beat_us = t_us
+
+    def beat(self, t_us: int) -> None:
+        """Save a running clock, if it was not saved for 5 s."""
+        game = self._table.game
+        if game is not None and game.clocks.running is not None and t_us >= self._beat_us + BEAT_US:
+            self._open = save_of(game, self._table.number, t_us)
+            self._store.heartbeat(self._open)
+            self._beat_us = t_us
