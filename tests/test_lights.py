@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from firmware.lights import Lights
 from firmware.palette import DEFAULT
 from firmware.scenes import CORNERS, EDGES
-from firmware.snapshot import Pattern, Side, Snapshot, Touch
+from firmware.snapshot import MenuLight, Pattern, Pips, Side, Snapshot, Touch
 from sim.flashes import seen
 from tests.light import LIGHTS, MS, S, at, board, cell, course, frames, leading, text, wire
 
@@ -25,6 +25,9 @@ PLAY = Snapshot(phase="play", cells=CELLS, mover="a")
 LINE = tuple(cell(name) for name in ("c3", "d4", "e5", "f6"))
 WON = Snapshot(phase="result", cells=CELLS[:16] + "a" + CELLS[17:], winner="a", line=LINE, last_cell=LINE[0])
 EMPTY = PLAY._replace(cells="." * 49)
+
+# Side a asks for a draw, side b can resign.
+ASKING = (MenuLight(2, "a", True, False), MenuLight(46, "b", False, True), MenuLight(45, "b", False, False))
 
 # What is stored as text: a name, a snapshot, times in milliseconds.
 PICTURES: list[tuple[str, Snapshot, tuple[int, ...]]] = [
@@ -41,7 +44,8 @@ PICTURES: list[tuple[str, Snapshot, tuple[int, ...]]] = [
     ("won without a line", WON._replace(line=(), winner="b"), (3_000,)),
     ("draw", WON._replace(line=(), winner=None), (3_000,)),
     ("paused", PLAY._replace(phase="paused"), (0, 3_000)),
-    ("menu", PLAY._replace(phase="menu"), (0,)),
+    ("menu", PLAY._replace(phase="menu", menu=ASKING), (0, 500)),
+    ("pips", PLAY._replace(pips=Pips((5, 7), (0, 1), S)), (0,)),
     ("safe", Snapshot(phase="safe"), (0,)),
     ("lobby", Snapshot(phase="lobby"), (0, 2_000)),
     ("lobby of a rematch", Snapshot(phase="lobby", starter="b"), (0,)),
@@ -113,7 +117,7 @@ def test_blocked_cells_have_a_core_that_pulses_once_in_three_seconds(char: str, 
     assert {0 if side == "a" else 2} == {colour.index(max(colour)) for colour in colours}
 
 
-@pytest.mark.parametrize("phase", ["play", "paused", "menu", "result"])
+@pytest.mark.parametrize("phase", ["play", "paused", "result"])
 @pytest.mark.parametrize("winner", [None, "a", "b"])
 def test_whatever_is_lit_is_visible(phase: str, winner: Side | None) -> None:
     """Every state of a cell has 3 or more on its leading channel at every time, in every phase that shows positions."""
@@ -263,6 +267,7 @@ def test_a_fault_shows_in_the_first_corner_away_from_play(taken: int, touched: i
 CELL = st.integers(0, 48)
 TIME = st.integers(-3 * S, 20 * S)
 MAYBE_TIME = st.none() | TIME
+LEFT = st.integers(0, 49)
 SIDE = st.none() | st.sampled_from(("a", "b"))
 SNAPSHOTS = st.builds(
     Snapshot,
@@ -287,6 +292,11 @@ SNAPSHOTS = st.builds(
     ghosts=st.integers(0, 2**49 - 1) | st.just(0),
     ghosts_us=TIME,
     fault_us=MAYBE_TIME,
+    menu=st.lists(
+        st.builds(MenuLight, CELL, st.sampled_from(("a", "b")), st.booleans(), st.booleans()), max_size=4
+    ).map(tuple),
+    asked_us=TIME,
+    pips=st.none() | st.builds(Pips, st.tuples(LEFT, LEFT), st.tuples(LEFT, LEFT), TIME),
 )
 
 
