@@ -19,7 +19,7 @@ import msgspec
 
 from firmware import journal_records, journal_rescue
 from firmware.journal_lines import Entry
-from firmware.journal_store import BOUNDS, SIDE_FILES, Bounds, Store, code
+from firmware.journal_store import BOUNDS, SIDE_FILES, Bounds, Store, Unfit, code
 from firmware.save import Save
 from firmware.state_directory import StateDirectory, full, obstacle
 
@@ -213,7 +213,7 @@ class Journal:
     def _begin(self) -> Found:
         try:
             self._store = journal_rescue.open_store(self._path, self._bounds)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, Unfit) as error:
             # As on a read-only disk: what can be read is told all the same.
             self.fault = explain(error, self._path.parent)
             entries = journal_rescue.glimpse(self._path)
@@ -231,7 +231,7 @@ class Journal:
 
     def _failed(self, error: Exception, waiting: _Waiting | None) -> None:
         """Keep the save, drop the connection, and say what is wrong."""
-        if not isinstance(error, sqlite3.Error | OSError):
+        if not isinstance(error, sqlite3.Error | OSError | Unfit):
             log.exception("the journal failed", exc_info=error)
         fault = explain(error, self._path.parent)
         if fault != self.fault:

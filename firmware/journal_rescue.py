@@ -31,18 +31,17 @@ def open_store(path: Path, bounds: Bounds) -> Store:
     """The journal at `path`: as it is, new where there is none, rebuilt where it cannot be used.
 
     Whatever was unusual is in its `sentences`. Raises sqlite3.Error and OSError while the disk or the system does not
-    let it be opened.
+    let it be opened, and Unfit where even a new database does not come back as it was written.
     """
     sentences = _finish(path)
     if not any(_beside(path, ending).exists() for ending in ("", "-wal")):
         _build(path, path, [])
     try:
         store, failed = _try_twice(path, bounds)
-        sentences += failed
     except Unfit as unfit:
         sentences += _replace(path, unfit)
-        store = Store.open(path, bounds)
-    store.sentences[:0] = sentences
+        store, failed = _try_twice(path, bounds)
+    store.sentences[:0] = sentences + failed
     return store
 
 
@@ -66,7 +65,7 @@ def _try_twice(path: Path, bounds: Bounds) -> tuple[Store, list[str]]:
     """A disk may fail once; a file that cannot be read twice is damaged."""
     try:
         return Store.open(path, bounds), []
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, Unfit) as error:
         if not _unreadable(error):
             raise
         first = error
@@ -79,6 +78,9 @@ def _try_twice(path: Path, bounds: Bounds) -> tuple[Store, list[str]]:
 
 
 def _unreadable(error: Exception) -> bool:
+    """Whether the disk may have failed to give what is there; SQLite's check tells that as damage."""
+    if isinstance(error, Unfit):
+        return error.kind == "damaged"
     if isinstance(error, OSError):
         return error.errno == errno.EIO
     return getattr(error, "sqlite_errorcode", 0) in _FAILED_READS

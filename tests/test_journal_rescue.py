@@ -160,6 +160,7 @@ def test_a_power_cut_while_a_journal_is_set_aside(tmp_path: Path, monkeypatch: p
                 cut = False
             except PowerCut:
                 cut = True
+        assert SCRIPT[99][0] == journal_rescue.glimpse(path / DATABASE)[-1].save
         found = play(path, [])
         assert (SCRIPT[99][0], records) == (found.save, lines(path))
         assert data == (path / f"{DATABASE}.damaged-1").read_bytes()
