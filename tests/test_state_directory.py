@@ -65,6 +65,7 @@ logging.disable()
 directory = StateDirectory.open(Path(sys.argv[1]))
 journal, found = Journal.open(directory, lambda: ("", False))
 print(directory.trouble, found.sentences[0] if found.sentences else None, journal.fault, sep="\\n")
+sys.stdout.flush()
 os._exit(0)
 """
 
