@@ -26,6 +26,7 @@ from firmware.state_directory import StateDirectory
 from firmware.table import Table
 from firmware.wall import wall
 from hal.errors import BoardError, ProfileError
+from hal.ports import Board, Clock
 from hal.profile import Profile, load, shipped
 
 log = logging.getLogger("morbak")
@@ -106,6 +107,7 @@ async def _play(
     listener: socket.socket,
     state: StateDirectory,
 ) -> int:
+    """Put the board together and play until a signal ends it."""
     import time
 
     from firmware.web.server import Server, Web
@@ -114,7 +116,31 @@ async def _play(
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
     clock = RealClock()
     board = SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6))
-    chance = random.Random(seed)
+    app, journal = _app(board, clock, settings, state, random.Random(seed))
+    web = Web(app, board.contacts, parsed.host)
+    server = Server(web)
+    _end_on_signals(app)
+    address = _address(parsed.host, listener.getsockname()[1])
+    print(f"The board is at {address}  (seed {seed}; Ctrl-C ends)", flush=True)
+    if parsed.open:
+        webbrowser.open(address)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    clocks = asyncio.create_task(web.tell_clocks())
+    try:
+        await app.run()
+    finally:
+        clocks.cancel()
+        server.should_exit = True
+        await serving
+        if not await asyncio.to_thread(journal.close):
+            log.error("not saved: %s", journal.fault or "the disk did not answer in time.")
+    return 0
+
+
+def _app(
+    board: Board, clock: Clock, settings: config.Settings, state: StateDirectory, chance: random.Random
+) -> tuple[App, Journal]:
+    """The firmware on a board, with the game that its journal holds, if there is one."""
     apps: list[App] = []  # the journal opens first, and tells the app later
 
     def saved(_ticket: int) -> None:
@@ -133,29 +159,15 @@ async def _play(
     )
     if found.save is not None:
         table.resume(game_from(found.save), found.save.game, clock.now_us())
-    app = App(Engine(table, board, Lights(), journal), clock)
-    apps.append(app)
-    web = Web(app, board.contacts, parsed.host)
-    server = Server(web)
+    apps.append(App(Engine(table, board, Lights(), journal), clock))
+    return apps[0], journal
+
+
+def _end_on_signals(app: App) -> None:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
             loop.add_signal_handler(name, app.stop)
-    address = _address(parsed.host, listener.getsockname()[1])
-    print(f"The board is at {address}  (seed {seed}; Ctrl-C ends)", flush=True)
-    if parsed.open:
-        webbrowser.open(address)
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    clocks = asyncio.create_task(web.tell_clocks())
-    try:
-        await app.run()
-    finally:
-        clocks.cancel()
-        server.should_exit = True
-        await serving
-        if not await asyncio.to_thread(journal.close):
-            log.error("not saved: %s", journal.fault or "the disk did not answer in time.")
-    return 0
 
 
 def _profile(board: str) -> Profile:

@@ -11,7 +11,7 @@ from msgspec import Meta
 from firmware.clock import Limits
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
-from firmware.table import PhaseTimes
+from firmware.phases import PhaseTimes
 from hal import tables
 from hal.profile import Profile
 

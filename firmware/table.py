@@ -7,7 +7,6 @@ Pure: no clock, no chance, no I/O; a lot is drawn outside and handed in.
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,31 +15,16 @@ from firmware import picture
 from firmware.clock import Limits
 from firmware.game import OTHER, TIMEOUTS_TO_PARK, Game
 from firmware.games import morbak
-from firmware.gesture import Chord, Event, Gesture, TouchTimes
-from firmware.menu import PLACES, Choice, Item, Menu, MenuTimes
+from firmware.gesture import Event, Gesture, TouchTimes
+from firmware.hearing import PRESS, RELEASE, Heard, Hearing
+from firmware.menu import PLACES, Choice, Item, Menu
+from firmware.phases import PhaseTimes, chords
 from firmware.previews import Haze, Previews
 from firmware.snapshot import Pattern, Phase, Side, Snapshot
 from hal.ports import Scan
 
 # How many accepted actions are kept for whoever asks; more than the longest game has.
 PLAYED = 256
-# Order of what happens at the same time: a lifted finger first (a touch that ends now beats one that begins now).
-RELEASE, PRESS, GHOSTS = range(3)
-
-
-class PhaseTimes(NamedTuple):
-    """How long the phases around a game last, and when a mover is short of time, in microseconds."""
-
-    lobby_us: int = 2_000_000
-    lot_us: int = 2_500_000
-    result_deaf_us: int = 3_000_000
-    result_idle_us: int = 120_000_000
-    low_us: int = 30_000_000
-    urgent_us: int = 10_000_000
-    pips_us: int = 1_500_000
-    pips_hold_us: int = 500_000
-    menu_hold_us: int = 2_000_000
-    menu: MenuTimes = MenuTimes()
 
 
 class Refusal(NamedTuple):
@@ -56,14 +40,6 @@ class Played(NamedTuple):
 
     t_us: int
     text: str
-
-
-class _Heard(NamedTuple):
-    """An edge (`what` a cell) or a change of the ambiguous cells (`what` their mask), waiting for its turn."""
-
-    t_us: int
-    order: int
-    what: int
 
 
 class Table:
@@ -96,9 +72,9 @@ class Table:
         self.menu: Menu | None = None
         self.pips_until_us: int | None = None
         self._below: Phase = "play"  # the phase to which an open menu returns
-        self._chords = _chords(phase_times)
+        self._chords = chords(phase_times)
         self._draw_lot = draw_lot
-        self._heard: list[_Heard] = []
+        self._hearing = Hearing()
         self._known_us = start_us
         self._refusals = 0
         self.lot_us: int | None = None
@@ -113,13 +89,13 @@ class Table:
     def feed(self, scan: Scan) -> None:
         """Take what a scan has found: a press lights its cell at once, everything else waits for `advance`."""
         for edge in scan.edges:
-            insort(self._heard, _Heard(edge.t_us, PRESS if edge.down else RELEASE, edge.cell))
+            self._hearing.edge(edge)
             if edge.down:
                 self._answer(edge.cell, edge.t_us)
         if scan.ghosts != self._ghosts:
             self._ghosts = scan.ghosts
             self.haze = self.haze.seen(scan.ghosts, scan.t_us)
-            insort(self._heard, _Heard(scan.t_us, GHOSTS, scan.ghosts))
+            self._hearing.ghosts(scan.ghosts, scan.t_us)
             self._snapshot = None
 
     def advance(self, known_us: int) -> None:
@@ -141,8 +117,8 @@ class Table:
             return False
         if self.gesture.due_us == t_us:
             self._understand(self.gesture.advance(t_us))
-        elif self._heard and self._heard[0].t_us == t_us:
-            self._hear(self._heard.pop(0))
+        elif self._hearing.due_us == t_us:
+            self._hear(self._hearing.pop())
         else:
             self._time_up(t_us)
         return True
@@ -164,7 +140,7 @@ class Table:
     @property
     def due_us(self) -> int | None:
         """The next time at which something is to be judged; None while nothing waits."""
-        waiting = (self.gesture.due_us, self._heard[0].t_us if self._heard else None, self._due_us())
+        waiting = (self.gesture.due_us, self._hearing.due_us, self._due_us())
         return min((t for t in waiting if t is not None), default=None)
 
     def take_played(self) -> list[Played]:
@@ -199,7 +175,7 @@ class Table:
 
     # -- judged in order -------------------------------------------------------------------------------------------
 
-    def _hear(self, heard: _Heard) -> None:
+    def _hear(self, heard: Heard) -> None:
         if heard.order == RELEASE:
             self._understand(self.gesture.release(heard.what, heard.t_us))
             self.previews.end(heard.what, heard.t_us)
@@ -435,13 +411,3 @@ class Table:
         if self.game.ending is None and self.game.timeouts_running >= TIMEOUTS_TO_PARK:
             self.game.pause(t_us)
             self._enter("paused", t_us)
-
-
-def _chords(times: PhaseTimes) -> dict[frozenset[int], Chord]:
-    """Own two corners show the pools; opposite corners, a1 and g7, open the menu."""
-    pips = Chord("pips", times.pips_hold_us)
-    return {
-        frozenset((0, 6)): pips,
-        frozenset((42, 48)): pips,
-        frozenset((0, 48)): Chord("menu", times.menu_hold_us),
-    }

@@ -15,7 +15,8 @@ from firmware.engine import Engine
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.lights import Lights
-from firmware.table import PhaseTimes, Table
+from firmware.phases import PhaseTimes
+from firmware.table import Table
 from hal.profile import Profile, load, shipped
 from sim.board import SimBoard
 from sim.clock import VirtualClock

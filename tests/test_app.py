@@ -19,8 +19,9 @@ from firmware.engine import Engine
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.lights import Lights
+from firmware.phases import PhaseTimes
 from firmware.snapshot import Snapshot
-from firmware.table import PhaseTimes, Table
+from firmware.table import Table
 from hal.errors import PartError
 from hal.ports import Board, Capabilities, Edge, Part, Scan
 from hal.profile import load, shipped

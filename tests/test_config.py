@@ -10,7 +10,7 @@ from firmware import config
 from firmware.clock import Limits
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
-from firmware.table import PhaseTimes
+from firmware.phases import PhaseTimes
 from hal.errors import ProfileError
 from hal.profile import load, shipped
 
