@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import random
 import signal
 import socket
@@ -15,14 +16,14 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from firmware import config, record
+from firmware import config, draw, journal_records, record
 from firmware.app import App, RealClock
 from firmware.engine import Engine
 from firmware.game_record import game_from
 from firmware.games import morbak
-from firmware.journal import Journal
+from firmware.journal import DATABASE, Journal
 from firmware.lights import Lights
-from firmware.state_directory import StateDirectory
+from firmware.state_directory import StateDirectory, default
 from firmware.table import Table
 from firmware.wall import wall
 from hal.errors import BoardError, ProfileError
@@ -36,6 +37,7 @@ EXAMPLES = """examples:
   morbak perft 4                         count the action sequences of length 4: 5762400
   morbak perft 2 --divide --position "......./......./......./......./......./......./....... a 7:7 1:1"
   morbak replay games.jsonl              check game records; - reads from standard input
+  morbak records show 12                 a finished game, drawn in the terminal
   morbak soak --games 50 --seed 1        whole games through simulated wires in virtual time
 
 exit status: 0 ok, 1 a check failed, 2 usage or configuration
@@ -71,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="play: open a board and serve its page"))
     _add_perft(commands.add_parser("perft", help="count the action sequences of a length"))
     _add_replay(commands.add_parser("replay", help="check and complete game records"))
+    _add_records(commands.add_parser("records", help="the games that were finished on this board"))
     _add_soak(commands.add_parser("soak", help="play whole games through simulated wires in virtual time"))
     return parser
 
@@ -108,6 +111,8 @@ async def _play(
     state: StateDirectory,
 ) -> int:
     """Put the board together and play until a signal ends it."""
+    if state.trouble is not None:
+        log.warning("%s", state.trouble)
     import time
 
     from firmware.web.server import Server, Web
@@ -117,7 +122,7 @@ async def _play(
     clock = RealClock()
     board = SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6))
     app, journal = _app(board, clock, settings, state, random.Random(seed))
-    web = Web(app, board.contacts, parsed.host)
+    web = Web(app, board.contacts, parsed.host, journal.records)
     server = Server(web)
     _end_on_signals(app)
     address = _address(parsed.host, listener.getsockname()[1])
@@ -261,6 +266,36 @@ def _replay(parsed: argparse.Namespace) -> int:
             else:
                 print(record.format_record(game) if parsed.json else f"line {number}: {record.describe(game)}")
     return status
+
+
+# -- records -----------------------------------------------------------------------------------------------------
+
+
+def _add_records(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("show", nargs="?", choices=["show"], help="draw one game in the terminal")
+    parser.add_argument("number", nargs="?", type=_count, metavar="N", help="its number, as the list tells it")
+    parser.add_argument("--json", action="store_true", help="JSON Lines, one record a line")
+    parser.add_argument("--state", type=Path, help="the board's state directory (default: as for run)")
+    parser.set_defaults(command=_records)
+
+
+def _records(parsed: argparse.Namespace) -> int:
+    path = (parsed.state or default(os.environ)) / DATABASE
+    if parsed.show:
+        return _show(path, parsed.number)
+    for line in journal_records.records(path):
+        game = record.parse_record(line)
+        print(line if parsed.json else f"{game.seq:5}  {record.describe(game)}")
+    return 0
+
+
+def _show(path: Path, number: int | None) -> int:
+    line = None if number is None else journal_records.record(path, number)
+    if line is None:
+        which = "a number is wanted" if number is None else f"there is no finished game {number}"
+        raise Misuse(f"records show: {which}; `morbak records` lists them.")
+    print(draw.game(record.parse_record(line)))
+    return 0
 
 
 # -- soak --------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ PURE = {
     "firmware/clock.py", "firmware/engine.py", "firmware/frames.py", "firmware/game.py", "firmware/gesture.py",
     "firmware/game_record.py", "firmware/journal_lines.py", "firmware/keeper.py", "firmware/latency.py",
     "firmware/lights.py", "firmware/menu.py", "firmware/moments.py", "firmware/palette.py", "firmware/phases.py",
-    "firmware/picture.py", "firmware/hearing.py",
+    "firmware/picture.py", "firmware/hearing.py", "firmware/draw.py",
     "firmware/previews.py", "firmware/record.py", "firmware/rhythm.py", "firmware/scenes.py",
     "firmware/save.py", "firmware/snapshot.py", "firmware/state.py", "firmware/table.py",
 }  # fmt: skip

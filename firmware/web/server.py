@@ -31,6 +31,7 @@ BODY_S = 5.0
 CLOCKS_S = 1.0
 STATIC = files("firmware.web") / "static"
 STATUS_CODES = {404: "not_found", 405: "method_not_allowed"}
+Records = Callable[[], Iterator[str]]
 POSTED = "post"  # the holder of contacts that were posted
 
 
@@ -65,8 +66,14 @@ def read_touch(body: bytes | str) -> tuple[int, bool]:
 class Web:
     """Everything served over HTTP, around one `App`."""
 
-    def __init__(self, app: App, contacts: Contacts | None, host: str = "127.0.0.1") -> None:
-        """`contacts`: those of a simulated board, None on a board that is touched by fingers only."""
+    def __init__(
+        self, app: App, contacts: Contacts | None, host: str = "127.0.0.1", records: Records = lambda: iter(())
+    ) -> None:
+        """`contacts`: those of a simulated board, None on a board that is touched by fingers only.
+
+        `records`: the finished games as lines of JSON, oldest first; called in a thread of its own.
+        """
+        self._records_of = records
         self._app, self._engine, self._clock = app, app.engine, app.clock
         self._touches = Touches(contacts, app.clock, app.engine.felt) if contacts is not None else None
         self._hub = Hub()
@@ -80,6 +87,7 @@ class Web:
             Route("/api/v1/state", self._state),
             Route("/api/v1/frame", self._frame),
             Route("/api/v1/latency", self._latency),
+            Route("/api/v1/records", self._records),
             WebSocketRoute("/api/v1/events", self._events),
             Mount("/static", StaticFiles(directory=str(STATIC))),
         ]
@@ -108,6 +116,10 @@ class Web:
 
     async def _latency(self, _request: Request) -> Response:
         return JSONResponse(self._engine.meter.report())
+
+    async def _records(self, _request: Request) -> Response:
+        lines = await asyncio.to_thread(lambda: list(self._records_of()))
+        return Response("".join(f"{line}\n" for line in lines), media_type="application/jsonl")
 
     async def _touch(self, request: Request) -> Response:
         assert self._touches is not None
