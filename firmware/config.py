@@ -41,7 +41,7 @@ class PhasesSection(msgspec.Struct, frozen=True, kw_only=True):
     lobby_ms: Milliseconds = 2_000
     lot_ms: Milliseconds = 2_500
     result_deaf_ms: Milliseconds = 3_000
-    result_idle_s: Seconds = 120
+    idle_s: Seconds = 120
     low_time_s: Seconds = 30
     urgent_time_s: Seconds = 10
 
@@ -78,7 +78,7 @@ class Settings(NamedTuple):
             lobby_us=p.lobby_ms * MS,
             lot_us=p.lot_ms * MS,
             result_deaf_us=p.result_deaf_ms * MS,
-            result_idle_us=p.result_idle_s * S,
+            idle_us=p.idle_s * S,
             low_us=p.low_time_s * S,
             urgent_us=p.urgent_time_s * S,
         )

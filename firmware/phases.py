@@ -14,7 +14,7 @@ class PhaseTimes(NamedTuple):
     lobby_us: int = 2_000_000
     lot_us: int = 2_500_000
     result_deaf_us: int = 3_000_000
-    result_idle_us: int = 120_000_000
+    idle_us: int = 120_000_000
     low_us: int = 30_000_000
     urgent_us: int = 10_000_000
     pips_us: int = 1_500_000

@@ -205,7 +205,7 @@ class Table:
 
     def _tap(self, cell: int, t_us: int) -> None:
         if self.phase == "attract":
-            self._tapped_into("lobby", t_us)
+            self._tapped_into("lobby" if self.game is None else "paused", t_us)  # a parked game goes first
         elif self.phase == "play":
             self._tap_in_play(cell, t_us)
         elif self.phase == "menu":
@@ -377,10 +377,11 @@ class Table:
             deadline = self.game.clocks.deadline if self.game else None
             waits = (deadline.t_us if deadline else None, self.menu.due_us if self.menu else None, self.pips_until_us)
             return min((t for t in waits if t is not None), default=None)
+        idle_us = max(self.phase_us, self._touched_us) + self.times.idle_us
         if self.phase == "paused":
-            return self.pips_until_us
+            return idle_us if self.pips_until_us is None else min(idle_us, self.pips_until_us)
         if self.phase == "result":
-            return max(self.phase_us, self._touched_us) + self.times.result_idle_us
+            return idle_us
         return None
 
     def _time_up(self, t_us: int) -> None:
@@ -395,6 +396,8 @@ class Table:
             self._enter("attract", t_us)
         elif self.pips_until_us == t_us:
             self.pips_until_us = None
+        elif self.phase == "paused":
+            self._enter("attract", t_us)  # with the game parked
         elif self.menu is not None and self.menu.due_us == t_us:
             if self.menu.time_up(t_us):
                 self._enter(self._below, t_us)

@@ -428,6 +428,23 @@ def test_a_result_nobody_touches_returns_to_attract() -> None:
     assert ("attract", None) == (scene.table.phase, scene.table.game)
 
 
+def test_a_pause_nobody_touches_parks_the_game() -> None:
+    """After 2 min a paused game is parked under the invitation; one tap leads back to it, a second one to play."""
+    scene = playing(limits=Limits(900 * S, 3 * S))
+    scene.wait(10 * S)
+    assert "paused" == scene.table.phase
+    position, left_us = scene.position, scene.table.game.clocks.used_us
+    scene.wait(130 * S)
+    assert "attract" == scene.table.phase
+    scene.wait(3600 * S)
+    assert (position, left_us) == (scene.position, scene.table.game.clocks.used_us)
+    assert [] == scene.tap("d4")
+    assert "paused" == scene.table.phase
+    scene.wait(BETWEEN_US)
+    assert [] == scene.tap("d4")
+    assert ("play", position) == (scene.table.phase, scene.position)
+
+
 def test_a_side_without_an_action_passes_at_once() -> None:
     """A forced pass is played by the board, costs no time and is told; with none on both sides it is a draw."""
     rules = morbak.Rules(pool=0, block=False, neutralisations=0)
