@@ -187,6 +187,47 @@ def take_short_time(folder: Path) -> None:
         camera.take("time")
 
 
+def open_menu(live: Live) -> None:
+    """Hold the opposite corners until the menu is open; does nothing where it is."""
+    if live.state()["phase"] == "menu":
+        return
+    for down in (True, False):
+        for cell in ("a1", "g7"):
+            live.touch(cell, down)
+        until(live, "phase", "menu")
+
+
+def ask(live: Live, cell: str) -> None:
+    """Ask from a cell of the menu, unless that is asked already."""
+    open_menu(live)
+    if live.state()["menu"]["asked"] is None:
+        tap(live, cell)
+    while live.state()["menu"]["asked"] is None:
+        time.sleep(0.01)
+
+
+def take_a_menu(folder: Path) -> None:
+    """The menu, a request, resignation tapped instead of held, and the gestures in words."""
+    with filmed(FAST, folder) as (live, camera):
+        help_ = camera.page.locator("#help")
+        help_.click()
+        camera.take("help-attract")
+        start(live)
+        for action in ("d4", "e5", "c3"):
+            act(live, action)
+        camera.take("help")
+        help_.click()
+        camera.take("menu", lambda: open_menu(live))
+        camera.take("asked", lambda: ask(live, "c1"))
+        tap(live, "c1")
+        camera.take("resign", lambda: tap(live, "d7"))
+        ask(live, "a1")
+        live.touch("g7", True)
+        until(live, "phase", "paused")
+        live.touch("g7", False)
+        camera.take("pause")
+
+
 def take_a_draw(folder: Path) -> None:
     """A full board on which nothing is left to do."""
     cells = [
@@ -208,7 +249,7 @@ def main() -> None:
     """Take everything."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for take in (take_a_game, take_short_time, take_a_draw):
+    for take in (take_a_game, take_short_time, take_a_menu, take_a_draw):
         take(folder)
 
 

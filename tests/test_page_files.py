@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from firmware.menu import CONSENT, ITEMS
 from firmware.palette import DEFAULT, GAMMA
 
 STATIC = Path(__file__).parent.parent / "firmware" / "web" / "static"
@@ -23,24 +24,29 @@ REASONS = ["line", "stalemate", "time", "resignation", "agreement"]
 LANGUAGES = ["en", "fr"]
 LOADED = ["/static/icon.svg", "/static/app.css", "/static/main.js"]
 # A key with a part filled in at run time: every value the part can take.
-FILLED = {
+FILLED: dict[str, list[str]] = {
     "side": ["a", "b"],
     "colour": ["a", "b"],
     "bar": ["a", "b"],
     "phase": [phase for phase in PHASES if phase not in ("lobby", "play", "result")],
-    "next": ["lobby", "paused", "result"],
+    "next": ["lobby", "paused", "menu", "result"],
+    "asked": sorted(CONSENT),
+    "item": list(ITEMS),
+    "choose": [*sorted(CONSENT), "resign", "close"],
+    "menu": ["asks", "answers", "waits"],
+    "gesture": ["tap", "hold", "pools", "menu", "consent", "keys"],
     "past": ["light", "permute", "block", "neutralise"],
     "past.pass": ["timeout", "forced", "untold"],
     "end": [reason for reason in REASONS if reason != "line"],
     "end.line": ["4", "5", "6", "7"],
     "touch": ["light", "permute", "block", "neutralise"],
-    "verb": ["light", "permute", "block", "neutralise"],
+    "verb": ["light", "permute", "block", "neutralise", "resign"],
     "instead": ["light", "permute", "block", "neutralise"],
     "refusal": REFUSALS,
     "cell": ["empty", "lit", "permuted", "blocked", "neutralised"],
     "lesson": ["light", "permute", "block", "neutralise", "win"],
     "mark": ["permuted", "blocked", "neutralised"],
-    "part": ["leds", "matrix", "cells", "queue", "other"],
+    "part": ["leds", "matrix", "cells", "queue", "journal", "other"],
 }
 COUNTED = ["none", "one", "other"]  # the plural classes of French and English that whole numbers under a million meet
 

@@ -1,8 +1,9 @@
 // The 49 cells as a grid of elements: what a pointer does to them, and what is written on them.
 
-import { CELLS, COLUMNS, ROWS, cellName, condition, owner } from "./game.js";
+import { CELLS, COLUMNS, ROWS, cellName, condition, owner, placeOf } from "./game.js";
+import { write } from "./words.js";
 
-/** Builds the grid and knows its cells: `cells[n]` is `{element, body, core, mark}` in cell order. */
+/** Builds the grid and knows its cells: `cells[n]` is `{element, body, core, mark, word}` in cell order. */
 export class Board {
   #slab;
   #ring;
@@ -40,12 +41,14 @@ export class Board {
     pointed(cell);
   }
 
-  /** Write the marks and, for ears, the sentence of each cell. */
-  describe(view, sentence) {
-    this.cells.forEach(({ element, mark }, cell) => {
+  /** Write the marks, the word of each cell and, for ears, its sentence. */
+  describe(view, { word, sentence }) {
+    this.cells.forEach(({ element, mark, word: ink }, cell) => {
       const sign = view.cells[cell];
       mark.dataset.condition = condition(sign);
       mark.dataset.owner = owner(sign) ?? "";
+      ink.dataset.side = placeOf(view, cell)?.side ?? "";
+      write(ink, word(cell));
       element.setAttribute("aria-label", sentence(cell));
     });
   }
@@ -79,13 +82,14 @@ function makeCell(cell) {
   element.dataset.cell = cellName(cell);
   element.tabIndex = -1;
   element.ariaColIndex = (cell % COLUMNS) + 1;
-  const [body, core, mark] = ["body", "core", "mark"].map((name) => {
+  const [body, core, mark, word] = ["body", "core", "mark", "word"].map((name) => {
     const part = document.createElement("i");
     part.className = name;
+    part.ariaHidden = true;
     return part;
   });
-  element.append(body, core, mark);
-  return { element, body, core, mark };
+  element.append(body, core, mark, word);
+  return { element, body, core, mark, word };
 }
 
 function makeRow(cells, row) {

@@ -6,6 +6,7 @@ export const CELLS = ROWS * COLUMNS;
 
 const KINDS = { "": "light", x: "permute", "#": "block", "!": "neutralise" };
 const OWNERS = { a: "a", A: "a", x: "a", b: "b", B: "b", y: "b" };
+const SCARCE = ["permute", "block", "neutralise"];
 const CONDITIONS = { a: "lit", b: "lit", A: "blocked", B: "blocked", x: "permuted", y: "permuted", "*": "neutralised" };
 
 export const cellName = (cell) => "abcdefg"[cell % COLUMNS] + (Math.floor(cell / COLUMNS) + 1);
@@ -25,11 +26,21 @@ export function readAction(text) {
   return { kind: KINDS[text.slice(0, -2)], cell: cellNumber(text.slice(-2)) };
 }
 
-/** The state and what follows: its `cells`, `actions` (kind by cell), `total` of a pool, how a turn was `missed`. */
+/**
+ * The state and what follows: its `cells`, `actions` (kind by cell), `total` of a pool, how a turn was `missed`, and
+ * the side whose clock is `running`.
+ */
 export function readState(state, before) {
   const cells = readCells(state.position);
   const actions = new Map(state.legal.map(readAction).map(({ kind, cell }) => [cell, kind]));
-  return { ...state, cells, actions, total: poolTotal(state, cells), missed: missedTurn(state, before) };
+  const [total, missed] = [poolTotal(state, cells), missedTurn(state, before)];
+  return { ...state, cells, actions, total, missed, running: runningSide(state) };
+}
+
+// An open menu offers a pause only where the clock runs on beneath it.
+function runningSide({ phase, to_move, menu }) {
+  const open = menu && Object.values(menu.cells).some(({ item }) => item === "pause");
+  return phase === "play" || open ? to_move : null;
 }
 
 // Both pools start alike, and every action paid for is still on the board: a cell permuted, blocked or neutralised
@@ -41,8 +52,9 @@ function poolTotal({ pools }, cells) {
 
 // A forced pass is played by the board at once, so the mover comes back; a time-out hands the turn over.
 function missedTurn(state, before) {
-  if (state.last_action !== "--" || !before || before.phase !== "play") return null;
+  if (state.last_action !== "--" || !before) return null;
   if (before.position === state.position) return before.missed;
+  if (before.phase !== "play") return before.phase === "menu" && state.phase !== "play" ? "timeout" : null;
   return before.to_move === state.to_move || before.actions.has(-1) ? "forced" : "timeout";
 }
 
@@ -58,6 +70,25 @@ function refusalCode({ to_move: mover, pools }, sign) {
   if (owner(sign) !== mover) return what === "lit" ? "no_pool" : "no_neutralisation";
   if (what === "lit") return pools[mover] > 0 ? "block_off" : "no_pool";
   return what === "permuted" ? "own_permuted" : "own_blocked";
+}
+
+/** What an open menu has on a cell, `{side, item, on}`; null where it has nothing, or none is open. */
+export const placeOf = ({ menu }, cell) => menu?.cells[cellName(cell)] ?? null;
+
+/** What a place of an open menu is now: an `item` to choose, one that `asks` or `answers`, or `waits` for an answer. */
+export function roleOf({ menu: { asked } }, { side, item }) {
+  if (!asked) return "item";
+  if (asked.item !== item) return "waits";
+  return asked.by === side ? "asks" : "answers";
+}
+
+/** The side whose hold on a cell would act; null where none would. */
+export function holdSide(view, cell) {
+  if (view.phase === "play") return SCARCE.includes(view.actions.get(cell)) ? view.to_move : null;
+  const place = placeOf(view, cell);
+  if (!place) return null;
+  const role = roleOf(view, place);
+  return role === "answers" || (role === "item" && place.item === "resign") ? place.side : null;
 }
 
 /** The kind of action to offer instead of a refused one: the cheapest there is. */

@@ -23,6 +23,7 @@ const PALENESS = 1.6; // white of this opacity over a lit body comes to the sum 
 const VEIL = 0.02; // what the eye adds of white to a saturated light
 const HUE_STEPS = 40; // fine enough that no step of a hue shows, coarse enough that a fade paints few
 const DIM_MARK = 0.14; // under this level marks are pale
+const BRIGHT_WORD = 0.22; // over this luminance dark words have more contrast than pale ones
 const HALO_MS = 25; // halos are soft: half the frames do
 const WARMTH_STEPS = 6;
 const STOPS = [0, 12, 25, 40, 55, 70, 85, 100, 120, 141]; // % of the half side; 141 is the corner
@@ -30,6 +31,7 @@ const STOPS = [0, 12, 25, 40, 55, 70, 85, 100, 120, 141]; // % of the half side;
 const ramp = (low, high, x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
 const opacity = (light) => (encode(light + UNLIT) - encode(UNLIT)) / (encode(1 + UNLIT) - encode(UNLIT));
 const shoulder = (x) => (x < 0.9 ? x : 0.9 + 0.1 * (1 - Math.exp((0.9 - x) * 10)));
+const luminance = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
 const byte = (light) => Math.round(255 * encode(shoulder(light)));
 
 // The hue of the side that a colour is nearest to.
@@ -67,7 +69,7 @@ export function split(r, g, b) {
   return { level, saturation, hue, pale: 1.25 * taken };
 }
 
-/** The cells' own light. `cells` has for each cell `{body, core, mark}` elements; `halo` gets the hue light of all. */
+/** The cells' own light. `cells` has for each cell `{body, core, mark, word}` elements; `halo` gets the hue light of all. */
 export class Light {
   #cells;
   #halo;
@@ -118,11 +120,12 @@ export class Light {
     if (packed === this.#last[cell]) return false;
     this.#last[cell] = packed;
     const look = lookOf(packed, r, g, b);
-    const { body, core, mark } = this.#cells[cell];
+    const { body, core, mark, word } = this.#cells[cell];
     if (look.image !== this.#images[cell]) body.style.backgroundImage = this.#images[cell] = look.image;
     setOpacity(body, look.body);
     setOpacity(core, look.core);
     mark.toggleAttribute("data-dim", look.dim);
+    word.toggleAttribute("data-bright", look.bright);
     this.#glow.set(look.glow, cell * 3);
     return true;
   }
@@ -149,6 +152,7 @@ function lookAt({ level, saturation, hue, pale }) {
     body: opacity(level),
     core: Math.min(1, PALENESS * pale),
     dim: level < DIM_MARK,
+    bright: level * luminance(hue) + pale > BRIGHT_WORD,
     glow: hue.map((channel) => FULL * level * channel),
   };
 }

@@ -2,7 +2,7 @@
 
 import { Board } from "./board.js";
 import { Contacts } from "./contacts.js";
-import { readState } from "./game.js";
+import { holdSide, readState } from "./game.js";
 import { Halo } from "./halo.js";
 import { Keyboard } from "./keyboard.js";
 import { Light } from "./light.js";
@@ -13,8 +13,8 @@ import { paintSurface } from "./surface.js";
 import { Words, keep, kept, plain, write } from "./words.js";
 
 const REFUSAL_SHOWN_MS = 4000; // then a pointer resting on another cell has the word again
-const SCARCE = ["permute", "block", "neutralise"];
-const LESSONS = ["light", ...SCARCE, "win"];
+const LESSONS = ["light", "permute", "block", "neutralise", "win"];
+const GESTURES = ["tap", "hold", "pools", "menu", "consent", "keys"];
 const MARKED = ["permuted", "blocked", "neutralised"];
 const MARKS = "morbak.marks";
 
@@ -51,6 +51,8 @@ class Page {
     new ResizeObserver(([{ contentRect }]) => paintSurface(find("surface"), contentRect.width)).observe(find("slab"));
     find("lang").addEventListener("click", () => this.#swapLanguage());
     find("marks").addEventListener("click", () => this.#setMarks(!body.hasAttribute("data-marks"), true));
+    find("help").addEventListener("click", () => this.#setHelp(!body.hasAttribute("data-help")));
+    this.#setHelp(false);
     const asked = kept(MARKS) ?? String(matchMedia("(prefers-reduced-motion: reduce)").matches);
     this.#setMarks(asked === "true", false);
     this.#writeFixed();
@@ -96,7 +98,10 @@ class Page {
     const view = this.#view;
     if (!view) return;
     this.#rails.show(view);
-    this.#board.describe(view, (cell) => this.#sentences.cell(view, cell, this.#touchable));
+    this.#board.describe(view, {
+      word: (cell) => this.#sentences.word(view, cell),
+      sentence: (cell) => this.#sentences.cell(view, cell, this.#touchable),
+    });
     write(find("notice"), this.#sentences.health(view.health));
     this.#caption();
   }
@@ -116,8 +121,8 @@ class Page {
     const cell = this.#pressed ?? this.#pointed ?? this.#focused;
     const fresh = performance.now() < this.#refused.until || cell === null;
     if (view.refusal && fresh) return this.#sentences.refusal(view, view.refusal);
-    if (view.phase === "play" && cell !== null && this.#touchable) return this.#sentences.touch(view, cell);
-    return this.#sentences.next(view);
+    const touch = cell !== null && this.#touchable ? this.#sentences.touch(view, cell) : "";
+    return touch || this.#sentences.next(view);
   }
 
   #point(cell) {
@@ -137,10 +142,9 @@ class Page {
     const first = this.#pressed === null && held.length === 1 ? held[0] : null;
     this.#pressed = held[0] ?? null;
     const view = this.#view;
+    const side = first !== null && view && this.#touchable ? holdSide(view, first) : null;
     if (first === null) this.#board.stopRing();
-    else if (view?.phase === "play" && this.#touchable && SCARCE.includes(view.actions.get(first))) {
-      this.#board.startRing(first, view.to_move, this.#hold_ms);
-    }
+    else if (side) this.#board.startRing(first, side, this.#hold_ms);
     this.#caption();
   }
 
@@ -157,30 +161,41 @@ class Page {
     this.#show();
   }
 
+  #setHelp(open) {
+    body.toggleAttribute("data-help", open);
+    find("help").ariaExpanded = open;
+  }
+
   #writeFixed() {
     const say = (key) => this.#words.say(key);
     const { other } = this.#words;
     find("grid").ariaLabel = say("board");
     write(find("invitation"), say("invitation"));
     write(find("invitation-other"), this.#words.say("invitation", {}, other));
+    write(find("help"), say("help"));
     write(find("marks"), say("marks"));
     write(find("lang"), this.#words.say("language", {}, other));
     find("invitation-other").lang = find("lang").lang = other;
     list(find("lessons"), LESSONS.map((name) => ["", say(`lesson.${name}`)]));
+    list(find("gestures"), GESTURES.map((name) => ["", say(`gesture.${name}`)]));
     list(find("legend"), MARKED.map((name) => [name, say(`mark.${name}`)]));
   }
 }
 
 const moved = (before, now) =>
-  !before || ["position", "phase", "last_action", "starter"].some((key) => before[key] !== now[key]);
+  !before ||
+  before.menu?.asked?.item !== now.menu?.asked?.item ||
+  ["position", "phase", "last_action", "starter"].some((key) => before[key] !== now[key]);
 
 function list(box, entries) {
   box.replaceChildren(...entries.map(([condition, text]) => {
     const item = document.createElement("li");
+    write(item, text);
+    if (!condition) return item;
     const mark = document.createElement("i");
     mark.className = "mark";
     Object.assign(mark.dataset, { condition, owner: "" });
-    item.append(...(condition ? [mark, text] : [text]));
+    item.prepend(mark);
     return item;
   }));
 }

@@ -1,9 +1,9 @@
 // The two rails: name, clock, pool, and whose turn it is.
 
+import { otherSide } from "./game.js";
 import { write } from "./words.js";
 
 const SHORT_MS = 30000; // from here on the time left for the move is told
-const TICKING = ["play", "menu"]; // the clock runs until a pause is accepted
 
 export class Rails {
   #words;
@@ -11,6 +11,7 @@ export class Rails {
   #view = null;
   #clocks = null;
   #told_at = 0;
+  #answer_by = 0; // when what is asked is refused by silence
   #timer = 0;
 
   constructor(root, words) {
@@ -24,9 +25,15 @@ export class Rails {
 
   /** Show a state. */
   show(view) {
-    this.#view = view;
-    this.tell(view);
+    if (view !== this.#view) this.#take(view);
+    this.#tick();
     this.#sides.forEach((parts) => this.#write(parts));
+  }
+
+  #take(view) {
+    this.#view = view;
+    this.#answer_by = performance.now() + (view.menu?.asked?.left_ms ?? 0);
+    this.tell(view);
   }
 
   /** Set the clocks by `{clocks_ms, move_left_ms}`; between two tellings the mover's runs on by itself. */
@@ -34,7 +41,7 @@ export class Rails {
     this.#clocks = { clocks_ms, move_left_ms };
     this.#told_at = performance.now();
     clearInterval(this.#timer);
-    if (this.#running) this.#timer = setInterval(() => this.#tick(), 100);
+    if (this.#view?.running || this.#view?.menu?.asked) this.#timer = setInterval(() => this.#tick(), 100);
     this.#tick();
   }
 
@@ -43,14 +50,10 @@ export class Rails {
     clearInterval(this.#timer);
   }
 
-  get #running() {
-    return this.#view && TICKING.includes(this.#view.phase) && this.#view.to_move;
-  }
-
   #tick() {
     if (!this.#view) return;
-    const gone_ms = this.#running ? performance.now() - this.#told_at : 0;
-    this.#sides.forEach((parts) => this.#tickSide(parts, this.#running === parts.side ? gone_ms : 0));
+    const gone_ms = performance.now() - this.#told_at;
+    this.#sides.forEach((parts) => this.#tickSide(parts, this.#view.running === parts.side ? gone_ms : 0));
   }
 
   #tickSide({ side, clock, turn }, gone_ms) {
@@ -60,11 +63,16 @@ export class Rails {
   }
 
   #turn(side, gone_ms) {
-    const { phase, to_move, result } = this.#view;
+    const { phase, result, running, menu } = this.#view;
     if (phase === "result") return result === "draw" ? this.#words.say("turn.draw") : "";
-    if (!TICKING.includes(phase) || to_move !== side) return "";
+    if (menu?.asked?.by === otherSide(side)) return this.#answer();
+    if (running !== side) return "";
     const move_ms = (this.#clocks.move_left_ms ?? Infinity) - gone_ms;
     return move_ms > SHORT_MS ? this.#words.say("turn") : this.#words.count("turn.short", seconds(move_ms));
+  }
+
+  #answer() {
+    return this.#words.count("turn.answer", seconds(this.#answer_by - performance.now()));
   }
 
   #write({ side, rail, name, pips, bar, pool }) {

@@ -1,7 +1,7 @@
 // A state in words: what happened, what a touch would do, why one was refused. Each function gives one sentence.
 
 import { cellName, cellNumber, condition, owner, otherSide, readAction } from "./game.js";
-import { cheapest, isOneLine, meaning, nextStarter } from "./game.js";
+import { cheapest, isOneLine, meaning, nextStarter, placeOf, roleOf } from "./game.js";
 import { plain } from "./words.js";
 
 export class Sentences {
@@ -17,11 +17,12 @@ export class Sentences {
 
   /** What has just happened, or what is going on. */
   past(view) {
-    const { phase, starter } = view;
+    const { phase, starter, menu } = view;
     if (phase === "lobby" && !starter) return this.#words.say("lobby.lot");
     if (phase === "lobby") return this.#words.say("lobby.starter", { side: this.#side(starter) });
     if (phase === "result") return this.#end(view);
     if (phase === "play") return this.#last(view);
+    if (menu?.asked) return this.#words.say(`asked.${menu.asked.item}`, { side: this.#side(menu.asked.by) });
     return this.#words.say(`phase.${phase}`);
   }
 
@@ -48,13 +49,28 @@ export class Sentences {
 
   /** What can be done now, where no cell is pointed at. */
   next(view) {
-    const { phase } = view;
+    const { phase, menu } = view;
+    if (menu?.asked) return this.#words.say("next.asked");
     if (phase === "result") return this.#words.say("next.result", { side: this.#side(nextStarter(view)) });
-    return phase === "paused" || phase === "lobby" ? this.#words.say(`next.${phase}`) : "";
+    return ["lobby", "paused", "menu"].includes(phase) ? this.#words.say(`next.${phase}`) : "";
   }
 
-  /** What a touch of a cell would do, and its cost. */
+  /** What a touch of a cell would do, and its cost; empty where it would do nothing. */
   touch(view, cell) {
+    if (view.phase === "play") return this.#touchInPlay(view, cell);
+    const place = placeOf(view, cell);
+    return place ? this.#touchInMenu(view, place) : "";
+  }
+
+  #touchInMenu(view, place) {
+    const role = roleOf(view, place);
+    if (role !== "item") return this.#words.say(`menu.${role}`);
+    const other = this.#side(otherSide(place.side));
+    if (this.#words.has(`choose.${place.item}`)) return this.#words.say(`choose.${place.item}`, { other });
+    return this.#words.say("choose.other", { item: this.#words.say(`item.${place.item}`) });
+  }
+
+  #touchInPlay(view, cell) {
     const { action, refusal } = meaning(view, cell);
     if (refusal) return this.refusal(view, { code: refusal, cell: cellName(cell) });
     const left = action === "neutralise" ? view.neutralisations[view.to_move] : view.pools[view.to_move];
@@ -63,7 +79,7 @@ export class Sentences {
 
   /** Why a touch was refused, and what would be allowed. */
   refusal(view, { code, cell }) {
-    const kind = view.actions.get(cellNumber(cell)) ?? "permute";
+    const kind = placeOf(view, cellNumber(cell))?.item ?? view.actions.get(cellNumber(cell)) ?? "permute";
     const verb = this.#words.say(`verb.${kind}`);
     return this.#words.say(`refusal.${code}`, { cell, verb, instead: this.#instead(view) });
   }
@@ -73,13 +89,30 @@ export class Sentences {
     return this.#words.say(`instead.${kind}`, { other: this.#words.say(`colour.${otherSide(view.to_move ?? "a")}`) });
   }
 
+  /** The word that is written on a cell of an open menu; empty elsewhere. */
+  word(view, cell) {
+    const place = placeOf(view, cell);
+    return place ? this.#words.say(`item.${place.item}`) : "";
+  }
+
   /** One cell for a screen reader. */
   cell(view, cell, touchable) {
+    const what = view.menu ? this.#menuCell(view, cell) : this.#cell(view, cell);
+    const touch = touchable ? plain(this.touch(view, cell)) : "";
+    return touch ? `${what} ${touch}.` : what;
+  }
+
+  #menuCell(view, cell) {
+    const place = placeOf(view, cell);
+    if (!place) return this.#words.say("cell.dark", { cell: cellName(cell) });
+    return this.#words.say("cell.item", { cell: cellName(cell), side: this.#side(place.side), item: this.word(view, cell) });
+  }
+
+  #cell(view, cell) {
     const sign = view.cells[cell];
     const side = owner(sign);
     const colour = side ? this.#words.say(`colour.${side}`) : "";
-    const what = this.#words.say(`cell.${condition(sign)}`, { cell: cellName(cell), colour });
-    return touchable && view.phase === "play" ? `${what} ${plain(this.touch(view, cell))}.` : what;
+    return this.#words.say(`cell.${condition(sign)}`, { cell: cellName(cell), colour });
   }
 
   /** What a screen reader says of a change. */
