@@ -222,6 +222,16 @@ def test_a_game_by_posted_touches() -> None:
         assert numbers == sorted(set(numbers))
 
 
+def test_taps_without_a_pause_are_all_felt() -> None:
+    """A program that taps as fast as it can still gets through to play."""
+    with running("--seed", "1") as live:
+        for _ in range(200):
+            live.tap("d4")
+            if live.state()["phase"] == "play":
+                break
+        assert "play" == live.state()["phase"]
+
+
 def wait_out_the_guard(live: Live) -> None:
     """Let the clock of the game itself tell that 300 ms have gone by."""
     state = live.state()

@@ -217,10 +217,10 @@ def test_a_cell_can_be_pressed_again() -> None:
         touches.down("page", 3)
         await ms(70)
         touches.up("page", 3)
-        await ms(10)
+        await ms(30)
         touches.down("page", 3)
 
-    assert [(0, True), (30, False), (900, True), (970, False), (980, True), (1_980, False)] == [
+    assert [(0, True), (30, False), (900, True), (970, False), (1_000, True), (2_000, False)] == [
         (m.t_ms, m.down) for m in moved_by(script)
     ]
 
@@ -237,3 +237,16 @@ def test_a_contact_stays_closed_until_it_was_felt() -> None:
     pressed, opened = moved_by(script, lambda _cell, _us: False)
     assert Moved(0, "page", 5, True) == pressed
     assert 250 <= opened.t_ms <= 255
+
+
+def test_a_press_right_after_an_opening_waits_until_the_board_can_tell() -> None:
+    """A contact stays open 25 ms at least, so that two quick touches are two; another cell does not wait."""
+
+    async def script(touches: Touches) -> None:
+        for _ in range(2):
+            touches.down("page", 5)
+            await touches.up("page", 5).wait()
+        assert 0.0 == touches.down("post", 6)
+
+    expected = [(0, 5, True), (30, 5, False), (55, 5, True), (85, 5, False), (85, 6, True)]
+    assert expected == [(move.t_ms, move.cell, move.down) for move in moved_by(script)][:5]

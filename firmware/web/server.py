@@ -125,7 +125,7 @@ class Web:
         assert self._touches is not None
         cell, down = read_touch(await _body(request))
         if down:
-            self._touches.down(POSTED, cell, lease_s=None)
+            await asyncio.sleep(self._touches.down(POSTED, cell, lease_s=None))
         else:
             await self._touches.up(POSTED, cell).wait()
         return JSONResponse({"cell": morbak.cell_name(cell), "down": down})

@@ -16,6 +16,9 @@ from hal.ports import Clock
 LEASE_S = 1.0
 # 5 ms idle scan + 3 ms bounce may hide the start of a touch; 20 ms of it must be seen to count (design, tap_min_us).
 LEAST_S = 0.030
+# A contact that closes again sooner would pass for bounce, and two touches for one: 10 ms of release debounce, 3 ms of
+# bounce and a scan of 5 ms. No finger is that quick; a program is.
+OPEN_S = 0.025
 # Where the scan is late a contact stays closed until it was felt, looked at this often, and no longer than this.
 LOOK_S = 0.005
 UNFELT_S = 0.250
@@ -42,19 +45,27 @@ class Touches:
         self._contacts, self._clock, self._felt = contacts, clock, felt
         self._down_s: dict[tuple[Hashable, int], float] = {}
         self._down_us: dict[tuple[Hashable, int], int] = {}
+        self._opened_s: dict[int, float] = {}
         self._ends: dict[tuple[Hashable, int], asyncio.TimerHandle] = {}
         self._overs: dict[tuple[Hashable, int], asyncio.Event] = {}  # of contacts that are being lifted
 
-    def down(self, holder: Hashable, cell: int, lease_s: float | None = LEASE_S) -> None:
-        """Press a contact, or renew it; without renewal it opens after `lease_s` (None: never)."""
+    def down(self, holder: Hashable, cell: int, lease_s: float | None = LEASE_S) -> float:
+        """Press a contact, or renew it; without renewal it opens after `lease_s` (None: never).
+
+        Returns in how many seconds it closes: 0, unless it has opened just before.
+        """
         loop, key = asyncio.get_running_loop(), (holder, cell)
         self._cancel(key)
         self._over(key)
+        wait_s = 0.0
         if key not in self._down_s:
-            self._down_s[key], self._down_us[key] = loop.time(), self._clock.now_us()
+            wait_s = max(0.0, self._opened_s.get(cell, -OPEN_S) + OPEN_S - loop.time())
+            self._down_s[key] = loop.time() + wait_s
+            self._down_us[key] = self._clock.now_us() + round(wait_s * 1e6)
             self._contacts.hold(holder, cell, self._down_us[key])
         if lease_s is not None:
-            self._ends[key] = loop.call_later(lease_s, self._open, key)
+            self._ends[key] = loop.call_later(wait_s + lease_s, self._open, key)
+        return wait_s
 
     def up(self, holder: Hashable, cell: int) -> asyncio.Event:
         """Lift a contact; the event is set once it has opened, or was pressed again meanwhile."""
@@ -96,6 +107,7 @@ class Touches:
         self._over(key)
         if self._down_s.pop(key, None) is not None:
             del self._down_us[key]
+            self._opened_s[key[1]] = asyncio.get_running_loop().time()
             self._contacts.let_go(key[0], key[1], self._clock.now_us())
 
     def _cancel(self, key: tuple[Hashable, int]) -> None:
