@@ -115,7 +115,7 @@ class Engine:
     def light(self, t_us: int) -> bool:
         """Draw what is due at `t_us` and put it on the board; True if a frame was sent."""
         picture = self._picture
-        frame = self._frames.step(picture.snapshot, t_us)
+        frame = self._frames.step(picture.snapshot, t_us, self.board.dimmed)
         if frame is None:
             return False
         self._drawn_us, self._answered = t_us, picture if self.board.show(frame, t_us) else None

@@ -9,8 +9,6 @@ MOVING_US = 16_667
 ATTRACT_US = 33_333
 # A wire fault in a still picture heals within this time (case A20).
 REFRESH_US = 1_000_000
-# A frame that the current limit holds back recovers within this time; until then it is sent again and again.
-RECOVER_US = 600_000
 
 
 class Frames:
@@ -20,7 +18,7 @@ class Frames:
         self._lights = lights
         self._snapshot: Snapshot | None = None
         self._frame = b""
-        self._drawn_us = self._sent_us = self._changed_us = -REFRESH_US
+        self._drawn_us = self._sent_us = -REFRESH_US
 
     def due_us(self, snapshot: Snapshot) -> int:
         """When the next frame is to be drawn; a time that has passed = now."""
@@ -28,13 +26,14 @@ class Frames:
             return self._drawn_us
         return self._drawn_us + (ATTRACT_US if snapshot.phase == "attract" else MOVING_US)
 
-    def step(self, snapshot: Snapshot, t_us: int) -> bytes | None:
-        """The frame for `t_us`, or None where the LEDs show it already and need no refresh."""
+    def step(self, snapshot: Snapshot, t_us: int, dimmed: bool = False) -> bytes | None:
+        """The frame for `t_us`, or None where the LEDs show it already and need no refresh.
+
+        `dimmed`: the current limit held the last one back; it is sent again until it has recovered.
+        """
         frame = self._lights.frame(snapshot, t_us)
         self._snapshot, self._drawn_us = snapshot, t_us
-        if frame != self._frame:
-            self._frame, self._changed_us = frame, t_us
-        elif t_us - self._sent_us < REFRESH_US and t_us - self._changed_us > RECOVER_US:
+        if frame == self._frame and not dimmed and t_us - self._sent_us < REFRESH_US:
             return None
-        self._sent_us = t_us
+        self._frame, self._sent_us = frame, t_us
         return frame

@@ -27,6 +27,7 @@ class MatrixBoard:
         self._pixels, self._limiter = Pixels(profile), Limiter(profile)
         self._limit = self._limiter.start
         self._sent = bytes(3 * profile.cells)
+        self.dimmed = False
         self._matrix_fault: PartError | None = None
         self._leds_fault: PartError | None = None
 
@@ -54,7 +55,9 @@ class MatrixBoard:
         Never raises for LEDs that fail: that shows in `health`, and the next frame tries again. They may have lost
         power meanwhile, so their current then ramps up as from the start.
         """
-        chain, limit = self._limiter.step(self._pixels.chain(frame), t_us, self._limit)
+        wanted = self._pixels.chain(frame)
+        chain, limit = self._limiter.step(wanted, t_us, self._limit)
+        self.dimmed = chain != wanted
         try:
             self._leds.write(chain)
         except PartError as fault:

@@ -95,6 +95,10 @@ class Board(Protocol):
     def capabilities(self) -> Capabilities:
         """Geometry and name; constant while the board is open."""
 
+    @property
+    def dimmed(self) -> bool:
+        """The current limit holds the last frame back; sent again, it may come up further."""
+
     def scan(self, t_us: int) -> Scan:
         """One pass over the contacts at `t_us`. Never raises: a matrix that fails shows in `health`."""
 

@@ -84,6 +84,8 @@ class ScriptBoard:
             raise Through
         return scan
 
+    dimmed = False
+
     def show(self, frame: bytes, t_us: int) -> bool:
         self.owners["leds"].add(threading.get_ident())
         self.frames.append((t_us, frame))

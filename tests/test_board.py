@@ -236,3 +236,15 @@ def test_what_is_no_fault_of_a_part_is_not_hidden() -> None:
     contacts.read = lambda: 1 // 0  # type: ignore[method-assign]
     with pytest.raises(ZeroDivisionError):
         board.scan(0)
+
+
+def test_a_frame_that_is_held_back_says_so_until_it_is_full() -> None:
+    """A scene that the ramp holds back is `dimmed` until, sent again, it has come up."""
+    board, _, chain = opened()
+    seen = []
+    for turn in range(40):
+        board.show(b"\xff" * 63 + bytes(84), turn * 16_667)
+        seen.append(board.dimmed)
+    assert (True, False) == (seen[0], seen[-1])
+    assert sorted(seen, reverse=True) == seen
+    assert chain.frames[-1] == max(chain.frames)

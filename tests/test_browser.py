@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -24,12 +25,11 @@ def guard(live: Live) -> None:
         pass
 
 
-def until(live: Live, key: str, value: object, tries: int = 3000) -> None:
-    """Wait until the state says so; fails if it never does."""
-    for _ in range(tries):
-        if live.state()[key] == value:
-            return
-    raise AssertionError(f"{key} is {live.state()[key]}, never {value}")
+def until(live: Live, key: str, value: object, within_s: float = 15) -> None:
+    """Wait until the state says so; fails if it does not in time."""
+    deadline_s = time.monotonic() + within_s
+    while (found := live.state()[key]) != value:
+        assert time.monotonic() < deadline_s, f"{key} is {found}, never {value}"
 
 
 def start(live: Live, page: Page, fingers: Fingers) -> str:

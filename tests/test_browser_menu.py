@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -65,11 +66,9 @@ def open_by_fingers(live: Live, fingers: Fingers) -> None:
 def asked(live: Live, fingers: Fingers, cell: str, item: str | None) -> None:
     """Tap a cell of the menu, after which `item` is asked, or nothing."""
     fingers.tap(cell)
-    for _ in range(3000):
-        now = live.state()["menu"]["asked"]
-        if item == (now and now["item"]):
-            return
-    raise AssertionError(f"asked is {now}, not {item}")
+    deadline_s = time.monotonic() + 15
+    while item != ((now := live.state()["menu"]["asked"]) and now["item"]):
+        assert time.monotonic() < deadline_s, f"asked is {now}, not {item}"
 
 
 def agree(live: Live, fingers: Fingers, cell: str, phase: str) -> None:

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import opened
 from tests.live import Live, running
+from tests.test_browser import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.realtime]
 
@@ -58,10 +59,7 @@ def empty(live: Live) -> str:
 
 def until_played(live: Live, action: str) -> None:
     """Wait until the board has accepted an action; fails if it never does."""
-    for _ in range(3000):
-        if live.state()["last_action"] == action:
-            return
-    raise AssertionError(f"{action} was not played: {live.state()}")
+    until(live, "last_action", action)
 
 
 def press(page: Page, cell: str) -> None:

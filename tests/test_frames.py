@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firmware.frames import ATTRACT_US, MOVING_US, RECOVER_US, REFRESH_US, Frames
+from firmware.frames import ATTRACT_US, MOVING_US, REFRESH_US, Frames
 from firmware.lights import Lights
 from firmware.snapshot import Snapshot
 
@@ -32,15 +32,14 @@ def test_a_new_snapshot_is_drawn_at_once() -> None:
 def test_the_same_frame_is_sent_again_only_as_a_refresh() -> None:
     """A frame that the LEDs show already is sent again after a second, not before."""
     frames = Frames(Still())
-    assert [bytes(147)] * 2 == [frames.step(PLAY, t_us) for t_us in (0, RECOVER_US)]
-    assert [None] * 2 == [frames.step(PLAY, t_us) for t_us in (RECOVER_US + 1, RECOVER_US + REFRESH_US - 1)]
-    assert bytes(147) == frames.step(PLAY, RECOVER_US + REFRESH_US)
-    assert None is frames.step(PLAY, RECOVER_US + REFRESH_US + 1)
+    assert bytes(147) == frames.step(PLAY, 0)
+    assert None is frames.step(PLAY, REFRESH_US - 1)
+    assert bytes(147) == frames.step(PLAY, REFRESH_US)
+    assert None is frames.step(PLAY, REFRESH_US + 1)
 
 
-def test_a_new_frame_is_sent_until_the_current_limit_has_let_go() -> None:
-    """After a change the same frame is sent 60 times a second for 0.6 s, so that a dimmed one recovers smoothly."""
+def test_a_frame_held_back_is_sent_until_it_has_come_up() -> None:
+    """What the current limit has dimmed is sent again with each frame, so that it recovers smoothly."""
     frames = Frames(Still())
-    sent = [frames.step(PLAY, t_us) for t_us in range(0, RECOVER_US + 1, MOVING_US)]
-    assert 36 == len(sent)
-    assert None not in sent
+    sent = [frames.step(PLAY, turn * MOVING_US, dimmed=turn < 5) for turn in range(7)]
+    assert [bytes(147)] * 5 + [None] * 2 == sent
