@@ -97,7 +97,7 @@ class Lights:
                 return self._weather
             case "lobby":
                 return _still(self._lobby_edges(s.starter))
-            case "play":
+            case "play" | "replay":
                 return _flowing(
                     self._position(s.cells, self._voices), NO_TIDE if s.mover is None else self._tide[s.mover]
                 )

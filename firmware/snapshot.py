@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 Side = Literal["a", "b"]
 Phase = Literal["attract", "lobby", "play", "paused", "menu", "result", "safe"]
+Scene = Phase | Literal["replay"]
 
 # WCAG 2.3.1 allows three flashes in any second; rises of one cell at least this far apart keep to it with margin.
 RISE_GAP_US = 340_000
@@ -40,12 +41,23 @@ class Pattern(NamedTuple):
 
 
 class MenuLight(NamedTuple):
-    """A cell of the menu that means something to `side`; `chosen` is what is asked or set, `asked` wants an answer."""
+    """A cell of the menu that means something to `side`; `chosen` is what is asked or set, `asked` wants an answer.
+
+    `pale`: it belongs to another group of choices than its neighbour, and shines paler.
+    """
 
     cell: int
     side: Side
     chosen: bool
     asked: bool
+    pale: bool = False
+
+
+class Countdown(NamedTuple):
+    """The board falls asleep: the last seconds before it does so run from `start_us` to `end_us`."""
+
+    start_us: int
+    end_us: int
 
 
 class Pips(NamedTuple):
@@ -66,10 +78,11 @@ class Snapshot(NamedTuple):
     for a draw and before the end. `line`: the cells of all completed lines. `ghosts`, `ghosts_us`: ambiguous cells
     and since when; `ghosts_until_us`: until when they show after they are gone (None: they are there). `fault_us`:
     since when a part has failed. `menu`: the cells of an open menu that mean something, `asked_us`: since when one of
-    them wants an answer. `pips`: what is left to both sides, while it shows.
+    them wants an answer. `pips`: what is left to both sides, while it shows. `countdown`: nobody touches the board, and
+    at its end the game is parked. In the scene `replay` the cells are those of a game played again.
     """
 
-    phase: Phase = "attract"
+    phase: Scene = "attract"
     phase_us: int = 0
     cells: str = "." * 49
     mover: Side | None = None
@@ -90,3 +103,4 @@ class Snapshot(NamedTuple):
     menu: tuple[MenuLight, ...] = ()
     asked_us: int = 0
     pips: Pips | None = None
+    countdown: Countdown | None = None
