@@ -1,4 +1,4 @@
-"""The command `morbak`: play, count, replay, soak. Exit 0 ok, 1 a check failed, 2 usage or configuration."""
+"""The command `morbak`, and playing on a board. Exit 0 ok, 1 a check failed, 2 usage or configuration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import random
 import signal
 import socket
@@ -16,19 +15,23 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from firmware import config, draw, journal_records, record
+from firmware import settings_file
 from firmware.app import App, RealClock
+from firmware.arguments import Misuse, add_board, count, port, profile
+from firmware.commands_config import add_config
+from firmware.commands_records import add_records
+from firmware.commands_rules import add_perft, add_replay
+from firmware.commands_state import add_state_commands
 from firmware.engine import Engine
 from firmware.game_record import game_from
-from firmware.games import morbak
-from firmware.journal import DATABASE, Journal
+from firmware.journal import Journal
 from firmware.lights import Lights
-from firmware.state_directory import StateDirectory, default
+from firmware.state_directory import StateDirectory
 from firmware.table import Table
 from firmware.wall import wall
-from hal.errors import BoardError, ProfileError
+from hal.errors import BoardError
 from hal.ports import Board, Clock
-from hal.profile import Profile, load, shipped
+from hal.profile import Profile
 
 log = logging.getLogger("morbak")
 
@@ -38,14 +41,12 @@ EXAMPLES = """examples:
   morbak perft 2 --divide --position "......./......./......./......./......./......./....... a 7:7 1:1"
   morbak replay games.jsonl              check game records; - reads from standard input
   morbak records show 12                 a finished game, drawn in the terminal
+  morbak config show > settings.toml     every setting with its meaning, as a file to start from
+  morbak state export backup.jsonl       the game in progress, all records, what was chosen at the board
   morbak soak --games 50 --seed 1        whole games through simulated wires in virtual time
 
 exit status: 0 ok, 1 a check failed, 2 usage or configuration
 """
-
-
-class Misuse(Exception):
-    """The command cannot be carried out as given; the text is one sentence."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,9 +72,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="play: open a board and serve its page"))
-    _add_perft(commands.add_parser("perft", help="count the action sequences of a length"))
-    _add_replay(commands.add_parser("replay", help="check and complete game records"))
-    _add_records(commands.add_parser("records", help="the games that were finished on this board"))
+    add_records(commands.add_parser("records", help="the games that were finished on this board"))
+    add_config(commands.add_parser("config", help="check and show the settings"))
+    add_state_commands(commands.add_parser("state", help="carry games, records and choices to another board, and back"))
+    add_replay(commands.add_parser("replay", help="check and complete game records"))
+    add_perft(commands.add_parser("perft", help="count the action sequences of a length"))
     _add_soak(commands.add_parser("soak", help="play whole games through simulated wires in virtual time"))
     return parser
 
@@ -82,30 +85,37 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--board", default="sim", help="a board that ships, or the path of a profile (default: sim)")
+    add_board(parser)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this computer only)")
-    parser.add_argument("--port", type=_port, default=8700, help="port of the page (default: 8700)")
+    parser.add_argument("--port", type=port, default=8700, help="port of the page (default: 8700)")
     parser.add_argument(
         "--state",
         type=Path,
+        metavar="DIR",
         help="directory for what must outlive a restart (default: $STATE_DIRECTORY, else XDG's state directory)",
     )
-    parser.add_argument("--config", type=Path, help="settings, a TOML file (default: the built-in ones)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings (default: where `morbak config --help` says)"
+    )
     parser.add_argument("--seed", type=int, help="seed of lots and of the simulated contacts, to repeat a run")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     parser.set_defaults(command=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    profile = _profile(parsed.board)
-    settings = config.load(parsed.config, profile)
+    board = profile(parsed.board)
+    choice = settings_file.choose(parsed.config, board)
     with _listen(parsed.host, parsed.port) as listener, contextlib.closing(StateDirectory.open(parsed.state)) as state:
-        return asyncio.run(_play(profile, settings, parsed, listener, state))
+        started = settings_file.settle(choice, board, state.path)
+        log.info("Settings: %s.", started.source.file)
+        for sentence in (*started.sentences, *settings_file.keep(started, board, state.path)):
+            log.warning("%s", sentence)
+        return asyncio.run(_play(board, started, parsed, listener, state))
 
 
 async def _play(
     profile: Profile,
-    settings: config.Settings,
+    started: settings_file.Started,
     parsed: argparse.Namespace,
     listener: socket.socket,
     state: StateDirectory,
@@ -121,7 +131,7 @@ async def _play(
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
     clock = RealClock()
     board = SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6))
-    app, journal = _app(board, clock, settings, state, random.Random(seed))
+    app, journal = _app(board, clock, started, state, random.Random(seed))
     web = Web(app, board.contacts, parsed.host, journal.records)
     server = Server(web)
     _end_on_signals(app)
@@ -143,7 +153,7 @@ async def _play(
 
 
 def _app(
-    board: Board, clock: Clock, settings: config.Settings, state: StateDirectory, chance: random.Random
+    board: Board, clock: Clock, started: settings_file.Started, state: StateDirectory, chance: random.Random
 ) -> tuple[App, Journal]:
     """The firmware on a board, with the game that its journal holds, if there is one."""
     apps: list[App] = []  # the journal opens first, and tells the app later
@@ -152,6 +162,7 @@ def _app(
         for app in apps:
             app.saved_soon()
 
+    settings = started.settings
     journal, found = Journal.open(state, wall, saved)
     table = Table(
         settings.rules,
@@ -164,7 +175,7 @@ def _app(
     )
     if found.save is not None:
         table.resume(game_from(found.save), found.save.game, clock.now_us())
-    apps.append(App(Engine(table, board, Lights(), journal), clock))
+    apps.append(App(Engine(table, board, Lights(), journal, {"settings": started.part}), clock))
     return apps[0], journal
 
 
@@ -173,14 +184,6 @@ def _end_on_signals(app: App) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
             loop.add_signal_handler(name, app.stop)
-
-
-def _profile(board: str) -> Profile:
-    path = Path(board) if board.endswith(".toml") else shipped(board)
-    profile = load(path)
-    if (profile.board.rows, profile.board.columns) != (morbak.SIZE, morbak.SIZE):
-        raise ProfileError(str(path), "board.rows", profile.board.rows, "MORBAK is played on 7 x 7 cells")
-    return profile
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -199,110 +202,11 @@ def _address(host: str, port: int) -> str:
     return f"http://{name}:{port}/"
 
 
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{text} is no port; ports are 0 to 65535")
-    return port
-
-
-# -- perft -------------------------------------------------------------------------------------------------------
-
-
-def _add_perft(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("depth", type=_count, metavar="DEPTH", help="length of the sequences")
-    parser.add_argument("--rules", choices=sorted(morbak.PROFILES), default="standard")
-    parser.add_argument("--position", metavar="TEXT", help="position to start from (default: the empty board)")
-    parser.add_argument("--divide", action="store_true", help="one line for each first action")
-    parser.set_defaults(command=_perft)
-
-
-def _perft(parsed: argparse.Namespace) -> int:
-    rules = morbak.PROFILES[parsed.rules]
-    try:
-        state = morbak.initial(rules) if parsed.position is None else morbak.parse_position(parsed.position, rules)
-    except morbak.UnreadableText as error:
-        raise Misuse(str(error)) from error
-    if parsed.divide and parsed.depth:
-        for action, count in morbak.divide(state, parsed.depth).items():
-            print(action, count)
-    print(morbak.perft(state, parsed.depth))
-    return 0
-
-
-def _count(text: str) -> int:
-    count = int(text)
-    if count < 0:
-        raise argparse.ArgumentTypeError(f"{text}: a count of 0 and more is wanted")
-    return count
-
-
-# -- replay ------------------------------------------------------------------------------------------------------
-
-
-def _add_replay(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE|-", help="game records, one a line; - is standard input")
-    parser.add_argument("--json", action="store_true", help="print each completed record as a line of JSON")
-    parser.set_defaults(command=_replay)
-
-
-def _replay(parsed: argparse.Namespace) -> int:
-    status = 0
-    with contextlib.ExitStack() as stack:
-        if parsed.file == "-":
-            lines = sys.stdin
-            if lines is None:
-                raise Misuse("standard input is closed: give the records a way in, or name a file.")
-            lines.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
-        else:
-            try:
-                lines = stack.enter_context(Path(parsed.file).open(encoding="utf-8", errors="surrogateescape"))
-            except OSError as error:
-                raise Misuse(f"{parsed.file}: the records cannot be read: {error.strerror}.") from error
-        for number, game in record.replay(lines):
-            if isinstance(game, record.RecordError):
-                print(f"line {number}: {game}", file=sys.stderr)
-                status = 1
-            else:
-                print(record.format_record(game) if parsed.json else f"line {number}: {record.describe(game)}")
-    return status
-
-
-# -- records -----------------------------------------------------------------------------------------------------
-
-
-def _add_records(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("show", nargs="?", choices=["show"], help="draw one game in the terminal")
-    parser.add_argument("number", nargs="?", type=_count, metavar="N", help="its number, as the list tells it")
-    parser.add_argument("--json", action="store_true", help="JSON Lines, one record a line")
-    parser.add_argument("--state", type=Path, help="the board's state directory (default: as for run)")
-    parser.set_defaults(command=_records)
-
-
-def _records(parsed: argparse.Namespace) -> int:
-    path = (parsed.state or default(os.environ)) / DATABASE
-    if parsed.show:
-        return _show(path, parsed.number)
-    for line in journal_records.records(path):
-        game = record.parse_record(line)
-        print(line if parsed.json else f"{game.seq:5}  {record.describe(game)}")
-    return 0
-
-
-def _show(path: Path, number: int | None) -> int:
-    line = None if number is None else journal_records.record(path, number)
-    if line is None:
-        which = "a number is wanted" if number is None else f"there is no finished game {number}"
-        raise Misuse(f"records show: {which}; `morbak records` lists them.")
-    print(draw.game(record.parse_record(line)))
-    return 0
-
-
 # -- soak --------------------------------------------------------------------------------------------------------
 
 
 def _add_soak(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--games", type=_count, default=50)
+    parser.add_argument("--games", type=count, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.set_defaults(command=_soak)
