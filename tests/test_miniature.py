@@ -106,3 +106,10 @@ def test_no_cell_is_favoured() -> None:
     count = Counter(cell for number in range(DAY) for cell in miniature(number).cells)
     assert set(range(49)) == set(count)
     assert max(count.values()) <= 0.4 * DAY
+
+
+def test_neither_side_nor_direction_is_favoured() -> None:
+    """In an hour each side wins about half of the games, and about half of the lines lie along rows."""
+    ends = [miniature(number).scenes[-1].snapshot for number in range(60)]
+    assert 20 <= sum(end.winner == "a" for end in ends) <= 40
+    assert 20 <= sum(end.line[1] - end.line[0] == 1 for end in ends) <= 40
