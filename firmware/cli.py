@@ -127,12 +127,15 @@ async def _play(
 
     from firmware.web.server import Server, Web
     from sim.board import SimBoard
+    from sim.clock import StoppableClock
+    from sim.faults import HEALTHY
+    from sim.world import World
 
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
-    clock = RealClock()
+    clock = StoppableClock(RealClock())
     board = SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6))
     app, journal = _app(board, clock, started, state, random.Random(seed))
-    web = Web(app, board.contacts, parsed.host, journal.records)
+    web = Web(app, board.contacts, parsed.host, journal.records, World(board, clock, HEALTHY))
     server = Server(web)
     _end_on_signals(app)
     address = _address(parsed.host, listener.getsockname()[1])
