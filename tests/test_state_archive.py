@@ -47,6 +47,7 @@ def test_of_each_game_the_last_save_counts() -> None:
     """Of the saves of a game the last one is carried, finished or not, in the order they were put."""
     assert [(1, True), (2, True), (3, False)] == [(entry.save.game, entry.finished) for entry in STATE.entries]
     assert ENTRIES[-1] == STATE.entries[-1]
+    assert (ENTRIES[30], ENTRIES[99]) == last_saves([ENTRIES[90], ENTRIES[30], ENTRIES[99]])
 
 
 def test_a_stored_archive_of_version_1_stays_readable() -> None:
