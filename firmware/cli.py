@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import random
 import signal
 import socket
@@ -55,12 +56,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     try:
         status: int = parsed.command(parsed)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except (Misuse, BoardError) as error:
         print(f"morbak: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        return 1
+        return _deaf()
+    except OSError as error:
+        if parsed.command is _run:
+            raise
+        print(f"morbak: {error.filename or 'standard output'}: {error.strerror or error}.", file=sys.stderr)
+        return _deaf()
     return status
+
+
+def _deaf() -> int:
+    """Nobody takes what is printed: let the interpreter's own flush at the end succeed; the status for that."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # a standard output that is closed, or no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
