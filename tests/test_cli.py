@@ -175,11 +175,12 @@ def test_help_of_a_command_has_examples(command: list[str], capsys: Output) -> N
 def test_a_full_standard_output_is_said(command: list[str]) -> None:
     """Where nothing more can be printed a command ends with 1 and a sentence, or quietly where its reader has left."""
     run = [sys.executable, "-m", "firmware.cli", *command]
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
     with Path("/dev/full").open("wb") as full:
-        ended = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        ended = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, text=True, env=buffered, check=False)
     assert (1, "morbak: standard output: No space left on device.\n") == (ended.returncode, ended.stderr)
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "wb") as broken:
-        ended = subprocess.run(run, stdout=broken, stderr=subprocess.PIPE, text=True, check=False)
+        ended = subprocess.run(run, stdout=broken, stderr=subprocess.PIPE, text=True, env=buffered, check=False)
     assert (1, "") == (ended.returncode, ended.stderr)
