@@ -19,7 +19,7 @@ from pathlib import Path
 from firmware import config, draw, journal_records, record
 from firmware.app import App, RealClock
 from firmware.engine import Engine
-from firmware.game_record import game_from
+from firmware.game_record import game_from, match_from
 from firmware.games import morbak
 from firmware.journal import DATABASE, Journal
 from firmware.lights import Lights
@@ -161,9 +161,10 @@ def _app(
         draw_lot=lambda: chance.choice(("a", "b")),
         start_us=clock.now_us(),
         games=found.games,
+        brightness_pct=board.brightness_pct,
     )
     if found.save is not None:
-        table.resume(game_from(found.save), found.save.game, clock.now_us())
+        table.resume(game_from(found.save), match_from(found.save), found.save.game, clock.now_us())
     apps.append(App(Engine(table, board, Lights(), journal), clock))
     return apps[0], journal
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from firmware.clock import Clocks, Limits
 from firmware.game import Ending, Game, Undone
 from firmware.games import morbak
+from firmware.match import Match
 from firmware.record import Record, RuleOptions, Takeback, TimeLimits, record_rules
 from firmware.save import MatchSave, Save
 
@@ -32,13 +33,13 @@ def record_of(game: Game, seq: int) -> Record:
     )
 
 
-def save_of(game: Game, seq: int, t_us: int) -> Save:
+def save_of(game: Game, match: Match, seq: int, t_us: int) -> Save:
     """Everything of a game at `t_us` that has to outlive a power cut; what its clock has used is in the save."""
     clocks = game.clocks.stop(t_us)
     return Save(
         game=seq,
         record=record_of(game, seq),
-        match=MatchSave(game.clocks.limits.total_us, game.clocks.limits.move_us),
+        match=MatchSave(*game.clocks.limits, match.series, match.halves),
         used_us=clocks.used_us,
         move_used_us=clocks.move_used_us,
         timeouts_running=game.timeouts_running,
@@ -62,6 +63,12 @@ def game_from(save: Save) -> Game:
         line = tuple(sorted(morbak.parse_cell(name) for name in record.line or ()))
         game.ending = Ending(record.result, record.reason, line)
     return game
+
+
+def match_from(save: Save) -> Match:
+    """The match that the game of a save belongs to."""
+    saved = save.match
+    return Match(record_rules(save.record), Limits(saved.total_us, saved.move_us), saved.series, saved.halves)
 
 
 def _rules(rules: morbak.Rules) -> str | RuleOptions:

@@ -14,6 +14,7 @@ PURE = {
     "hal/debounce.py", "hal/link.py", "hal/matrix.py", "hal/pixels.py", "hal/ports.py", "hal/ws2812.py",
     "firmware/clock.py", "firmware/engine.py", "firmware/frames.py", "firmware/game.py", "firmware/gesture.py",
     "firmware/game_record.py", "firmware/journal_lines.py", "firmware/keeper.py", "firmware/latency.py",
+    "firmware/choosing.py", "firmware/course.py", "firmware/judging.py", "firmware/match.py", "firmware/options.py", "firmware/replay.py",
     "firmware/lights.py", "firmware/menu.py", "firmware/moments.py", "firmware/palette.py", "firmware/phases.py",
     "firmware/picture.py", "firmware/hearing.py", "firmware/draw.py",
     "firmware/previews.py", "firmware/record.py", "firmware/rhythm.py", "firmware/scenes.py",
