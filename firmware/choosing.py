@@ -1,14 +1,26 @@
-"""What a tap on a cell of the menu makes of what is chosen at the board: brightness, language, marks."""
+"""What people choose at the board in the menu: brightness, language, marks, volume; and what a tap makes of it."""
 
 from __future__ import annotations
 
-import msgspec
+from typing import Annotated, Literal
 
-from firmware.chosen import Chosen
+import msgspec
+from msgspec import Meta
+
 from firmware.menu import Item
+from hal.profile import Brightness
 
 # Each about 0.6 of the one above, which the eye takes for an even step; 10 % is for a dark room.
 BRIGHTNESS_PCT = (100, 60, 35, 20, 10)
+
+
+class Chosen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was chosen; None where nothing was, and the profile or the page decides. `marks`: shown on the page."""
+
+    brightness_pct: Brightness | None = None
+    language: Literal["fr", "en"] | None = None
+    marks: bool = False
+    volume_pct: Annotated[int, Meta(ge=0, le=100)] = 50
 
 
 def choose(chosen: Chosen, item: Item, brightness_pct: int) -> Chosen:

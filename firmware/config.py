@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -13,6 +14,7 @@ from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.phases import PhaseTimes
 from hal import tables
+from hal.errors import ProfileError
 from hal.profile import Profile
 
 MS = 1_000
@@ -21,40 +23,45 @@ LOBBY_MS = 5_000
 
 Milliseconds = Annotated[int, Meta(ge=1, le=600_000)]
 Seconds = Annotated[int, Meta(ge=1, le=86_400)]
+SecondsOrNone = Annotated[int, Meta(ge=0, le=86_400)]
 Count = Annotated[int, Meta(ge=0, le=morbak.MOST)]
-NoneOr = Annotated[int, Meta(ge=0, le=86_400)]
+
+
+def _is(text: str) -> Meta:
+    """What a key is, for the people who set it."""
+    return Meta(description=text)
 
 
 class TouchSection(msgspec.Struct, frozen=True, kw_only=True):
     """`[touch]`: how long a finger has to do what."""
 
-    tap_min_ms: Milliseconds = 20
-    hold_ms: Milliseconds = 800
-    turn_guard_ms: Milliseconds = 250
-    leave_ms: Milliseconds = 5_000
-    stuck_ms: Milliseconds = 20_000
+    tap_min_ms: Annotated[Milliseconds, _is("a shorter touch is noise")] = 20
+    hold_ms: Annotated[Milliseconds, _is("how long a special move is held")] = 800
+    turn_guard_ms: Annotated[Milliseconds, _is("after a move new touches count for nothing this long")] = 250
+    leave_ms: Annotated[Milliseconds, _is("a finger that rests this long counts for nothing until lifted")] = 5_000
+    stuck_ms: Annotated[Milliseconds, _is("after this long it is reported")] = 20_000
 
 
 class PhasesSection(msgspec.Struct, frozen=True, kw_only=True):
     """`[phases]`: how long what is around a game lasts."""
 
-    lobby_ms: Milliseconds = 2_000
-    lot_ms: Milliseconds = 2_500
-    result_deaf_ms: Milliseconds = 3_000
-    idle_s: Seconds = 120
-    low_time_s: Seconds = 30
-    urgent_time_s: Seconds = 10
+    lobby_ms: Annotated[Milliseconds, _is("between the first touch and the lot")] = 2_000
+    lot_ms: Annotated[Milliseconds, _is("how long the lot shows")] = 2_500
+    result_deaf_ms: Annotated[Milliseconds, _is("a result cannot be touched away sooner")] = 3_000
+    idle_s: Annotated[Seconds, _is("a result or a pause that nobody touches makes room for the invitation")] = 120
+    low_time_s: Annotated[Seconds, _is("when the board warns of little time")] = 30
+    urgent_time_s: Annotated[Seconds, _is("when it warns of very little time")] = 10
 
 
 class GameSection(msgspec.Struct, frozen=True, kw_only=True):
-    """`[game]`: the rules and the limits of time; `total_s` and `move_s` 0 = none."""
+    """`[game]`: the rules and the limits of time."""
 
-    rules: Literal["standard", "lite"] = "standard"
-    pool: Count | None = None
-    block: bool | None = None
-    neutralisations: Count | None = None
-    total_s: NoneOr = 900
-    move_s: NoneOr = 120
+    rules: Annotated[Literal["standard", "lite"], _is("lite has 6 special moves a side")] = "standard"
+    pool: Annotated[Count | None, _is("special moves a side, if not as the rules say")] = None
+    block: Annotated[bool | None, _is("whether cells can be blocked, if not as the rules say")] = None
+    neutralisations: Annotated[Count | None, _is("neutralisations a side, if not as the rules say")] = None
+    total_s: Annotated[SecondsOrNone, _is("thinking time of each side for a game; 0 = no limit")] = 900
+    move_s: Annotated[SecondsOrNone, _is("time for one move; 0 = no limit")] = 120
 
 
 class Settings(NamedTuple):
@@ -99,24 +106,63 @@ class Settings(NamedTuple):
         )
 
 
+SECTIONS: Final[dict[str, type[msgspec.Struct]]] = {
+    "touch": TouchSection,
+    "phases": PhasesSection,
+    "game": GameSection,
+}
+
+
 def load(path: str | Path | None, profile: Profile) -> Settings:
-    """The settings in a file (None: the defaults), fit for the board. Raises ProfileError for what cannot be used."""
-    if path is None:
-        settings, source = Settings(), tables.Source("settings", "", "settings")
-    else:
-        source = tables.read(Path(path), "settings")
-        found = tables.parse(source, Settings._fields)
-        settings = Settings(
-            tables.section(source, found, "touch", TouchSection),
-            tables.section(source, found, "phases", PhasesSection),
-            tables.section(source, found, "game", GameSection),
-        )
-    _check(source, settings, profile)
+    """The settings in a file (None: the built-in ones), fit for the board.
+
+    Raises ProfileError for what cannot be used, and of that `hal.tables.Torn` for a file that is blank or no TOML.
+    """
+    source = tables.Source("the built-in settings", "", "settings") if path is None else read(path)
+    settings, faults = judge(source, profile)
+    for fault in faults:
+        raise fault
     return settings
 
 
-def _check(source: tables.Source, settings: Settings, profile: Profile) -> None:
-    """Values that contradict each other or the board are refused, naming the one to change."""
+def read(path: str | Path) -> tables.Source:
+    """The text of a file of settings. Raises ProfileError, and of that Torn for a blank one and one that is no text."""
+    source = tables.read(Path(path), "settings")
+    if not source.text.strip("\0 \t\r\n"):
+        reason = "the settings are empty; for the built-in ones remove the file, or leave a comment in it"
+        raise tables.Torn(source.file, "", None, reason)
+    return source
+
+
+def judge(source: tables.Source, profile: Profile) -> tuple[Settings, list[ProfileError]]:
+    """The settings of a text, the built-in values in the place of bad ones, and everything that is wrong with it.
+
+    Raises Torn for what is no TOML.
+    """
+    found = tables.load(source)
+    faults = list(tables.unknown(source, "", found, SECTIONS))
+    sections = {}
+    for name, kind in SECTIONS.items():
+        values, wrong = tables.values_of(source, found, name, kind)
+        sections[name] = kind(**values)
+        faults += wrong
+    settings = Settings(**sections)  # type: ignore[arg-type]  # by its own annotations
+    bad = {fault.key for fault in faults}
+    return settings, faults + [fault for fault in _contradictions(source, settings, profile) if fault.key not in bad]
+
+
+def changes(before: Settings, after: Settings) -> list[str]:
+    """Each key whose value differs, with both values, as `touch.hold_ms 800 -> 900`."""
+    return [
+        f"{name}.{key} {getattr(old, key)} -> {getattr(new, key)}"
+        for name, old, new in zip(SECTIONS, before, after, strict=True)
+        for key in old.__struct_fields__
+        if getattr(old, key) != getattr(new, key)
+    ]
+
+
+def _contradictions(source: tables.Source, settings: Settings, profile: Profile) -> Iterator[ProfileError]:
+    """Values that contradict each other or the board, naming the one to change."""
     touch, phases = settings.touch, settings.phases
     seen_us = profile.matrix.bounce_us + profile.matrix.idle_period_us
     relations = (
@@ -144,4 +190,4 @@ def _check(source: tables.Source, settings: Settings, profile: Profile) -> None:
     )
     for key, value, holds, reason in relations:
         if not holds:
-            raise source.refuse(key, value, reason)
+            yield source.refuse(key, value, reason)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from firmware.chosen import Chosen
+from firmware.choosing import Chosen
 from firmware.clock import Limits
 from firmware.game import TIMEOUTS_TO_PARK, Game
 from firmware.games import morbak

@@ -6,11 +6,12 @@ one latest-only slot. Whoever calls them hands in the time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from firmware import state
-from firmware.chosen import Chosen
+from firmware.choosing import Chosen
 from firmware.frames import Frames
 from firmware.games import morbak
 from firmware.keeper import Keeper, Store
@@ -39,9 +40,12 @@ class Engine:
         board: Board,
         lights: Lights,
         store: Store | None = None,
+        notes: Mapping[str, Part] = MappingProxyType({}),
         choose: Callable[[Chosen], None] = lambda _: None,
     ) -> None:
-        """`store`: where games are saved; without one nothing is. `choose` gets what has been chosen at the board."""
+        """`store`: where games are saved; without one nothing is. `notes`: health that stays as it was at the start.
+        `choose` gets whatever is chosen at the board.
+        """
         self.table, self.board = table, board
         self._keeper = Keeper(table, store) if store is not None else None
         self._known_us = 0
@@ -59,6 +63,7 @@ class Engine:
         self._answered: Picture | None = None  # drawn, not latched yet
         self._drawn_us = 0
         self._parts: dict[str, Part] = {}
+        self._notes = notes
         self._fault_us: int | None = None
         self._said: state.Document = {}
 
@@ -98,7 +103,7 @@ class Engine:
         """Ask every part for its health; a failed part shows in a corner of the board."""
         if self._keeper is not None:
             self._keeper.beat(t_us)
-        self._parts = self.board.health() | self._own_parts(t_us)
+        self._parts = self.board.health() | self._own_parts(t_us) | dict(self._notes)
         failed = not all(part.ok for part in self._parts.values())
         if failed != (self._fault_us is not None):
             self._fault_us = t_us if failed else None

@@ -21,15 +21,16 @@ def records(path: Path) -> Iterator[str]:
     `seq` is the number of the game; `date` is there where the clock was known to be right (case F19). Where the
     database is damaged, what is readable of it is given, with a warning in the log.
     """
-    return (printed(entry) for entry in _entries(path) if entry.finished)
+    return (printed(entry) for entry in entries(path) if entry.finished)
 
 
 def record(path: Path, seq: int) -> str | None:
     """The record of game `seq`; None where there is none, or it is not finished."""
-    return next((printed(entry) for entry in _entries(path) if entry.finished and entry.save.game == seq), None)
+    return next((printed(entry) for entry in entries(path) if entry.finished and entry.save.game == seq), None)
 
 
-def _entries(path: Path) -> Iterator[Entry]:
+def entries(path: Path) -> Iterator[Entry]:
+    """Every save in the database at `path`, oldest first; where it is damaged, what is readable, with a warning."""
     if not path.exists():
         return
     last = 0

@@ -61,6 +61,21 @@ def glimpse(path: Path) -> list[Entry]:
     return readable(next(iter(_pending(path)), path))
 
 
+def replace(path: Path, entries: list[Entry]) -> Path | None:
+    """Put a new journal of these entries in the place of the one at `path`; returns the name that one is kept under.
+
+    Raises sqlite3.Error and OSError; then the old one is in its place, or will be exchanged at the next start.
+    """
+    _finish(path)
+    if not any(_beside(path, ending).exists() for ending in SIDE_FILES):
+        _build(path, path, entries)
+        return None
+    aside = _free_name(path, "replaced")
+    _build(path, _beside(aside, ".new"), entries)
+    _exchange(path, aside)
+    return aside
+
+
 def _try_twice(path: Path, bounds: Bounds) -> tuple[Store, list[str]]:
     """A disk may fail once; a file that cannot be read twice is damaged."""
     try:
@@ -165,8 +180,7 @@ def _finish(path: Path) -> list[str]:
         aside = new.with_suffix("")
         _exchange(path, aside)
         sentences.append(
-            f"The journal {path} could not be used: it is kept as {aside.name}, what could be read of it"
-            " is in a new one."
+            f"The journal {path} was about to be replaced: it is kept as {aside.name}, a new one is there."
         )
     return sentences
 

@@ -1,6 +1,6 @@
 """What the 49 cells show: a snapshot and a time give a frame (hop 8). Pure in time: same inputs, same bytes.
 
-A snapshot becomes a plan once: the ground (what the whole board shows for as long as the snapshot lasts) and, for the
+A snapshot is made ready once: the ground (what the whole board shows for as long as the snapshot lasts) and, for the
 few cells where something happens, a stack of layers. Of a stack only the topmost layer of the moment shows, over the
 ground; the order, from the top: ghost, pattern, touch, bloom, result and lot, fault, low time.
 """
@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from firmware import moments, scenes
+from firmware.attract import Attract
+from firmware.grounds import CELLS, NO_TIDE, OFFSETS, Ground, Shown, flowing, shaded, still
 from firmware.moments import FOREVER_US, Layer
-from firmware.palette import DARK, DEFAULT, GAMMA, Colour, Palette, scale
-from firmware.rhythm import PHASES, Rhythm, dimmed, steady, swing, voices
-from firmware.scenes import CELLS, CORNERS, EDGES, OFFSETS, Ground
+from firmware.nightfall import nightfall
+from firmware.palette import DARK, DEFAULT, Colour, Palette, scale
+from firmware.rhythm import Rhythm, dimmed, steady, voices
+from firmware.scenes import CORNERS, EDGES
 from firmware.snapshot import MenuLight, Side, Snapshot, Touch
 
-FRAME_BYTES = CELLS * 3
 OWNED: dict[Side, str] = {"a": "aAx", "b": "bBy"}
 
 # In a result all else goes to 17 % of its light: at 20 % it would still look half lit, and under 16 % side b comes
@@ -28,24 +29,13 @@ DIM_LEVEL = 0.17
 DRAW_LEVEL = 1 / 3
 SAFE_LEVEL = 0.1
 ASKED_US = 1_000_000
-# A paused board: a third of its light, 6 s. At 25 % the dimmest cell (neutralised) is still visible.
-PAUSED_US = 6_000_000
-PAUSED_LOW, PAUSED_HIGH = 0.25, 0.41
 # The light sets off along a line when the bloom of the winning action is over (400 ms), and takes at most a second.
 RUN_DELAY_US = 500_000
 RUN_STEP_US = 120_000
 RUN_US = 1_000_000
-
-NO_TIDE = (0,)
-Shown = dict[int, Rhythm]  # cells that are not empty, and how they shine
-
-
-class Plan(NamedTuple):
-    """A snapshot made ready: its ground, its stacks by byte offset, and when the last of their layers is over."""
-
-    ground: Ground
-    stacks: tuple[tuple[int, tuple[Layer, ...]], ...]
-    quiet_us: int
+# In a menu the cells of one group of choices at rest stand at 5 % of the side's colour, those of the other at 15 % of
+# its pale one: any two of these and of the chosen ones, at full, lie 20 or more (CIEDE2000) apart.
+MENU_LEVEL, MENU_PALE_LEVEL = 0.05, 0.15
 
 
 class Lights:
@@ -60,64 +50,85 @@ class Lights:
         self._lobby = {side: scenes.edge(palette.side(side), scenes.LOBBY_EDGE) for side in EDGES}
         self._low = {side: moments.low_rhythm(palette.side(side)) for side in EDGES}
         self._tide = {side: scenes.tide(palette, side) for side in EDGES}
-        self._weather = scenes.weather(palette)
+        self._attract = Attract(palette, self._drawn)
         self._lot = scenes.Lot(palette)
         self._snapshot: Snapshot | None = None
-        self._plan = Plan(self._weather, (), 0)
+        self._shown: Ground = still({})
 
     def frame(self, snapshot: Snapshot, t_us: int) -> bytes:
         """The frame that belongs to a snapshot at a time. Never raises."""
         if snapshot is not self._snapshot:
-            self._plan, self._snapshot = self._planned(snapshot), snapshot
-        ground, stacks, quiet_us = self._plan
-        frame = ground(t_us)
-        if t_us < quiet_us:
-            for offset, stack in stacks:
-                for layer in stack:
-                    if layer.start_us <= t_us < layer.end_us:
-                        frame[offset : offset + 3] = layer.paint(t_us, bytes(frame[offset : offset + 3]))
-                        break
-        return bytes(frame)
+            self._shown, self._snapshot = self._drawn(snapshot), snapshot
+        return bytes(self._shown(t_us))
 
-    def _planned(self, snapshot: Snapshot) -> Plan:
-        stacks: defaultdict[int, list[Layer]] = defaultdict(list)
+    def _drawn(self, snapshot: Snapshot) -> Ground:
+        """A snapshot made ready: its layers, where there are any, over its ground."""
+        ground, stacks = self._ground(snapshot), defaultdict[int, list[Layer]](list)
         for cell, layer in self._layers(snapshot):
-            stacks[cell].append(layer)
-        return Plan(
-            self._ground(snapshot),
-            tuple((OFFSETS[cell], tuple(stack)) for cell, stack in stacks.items()),
-            max((layer.end_us for stack in stacks.values() for layer in stack), default=0),
-        )
+            stacks[OFFSETS[cell]].append(layer)
+        if not stacks:
+            return ground
+        quiet_us = max(layer.end_us for stack in stacks.values() for layer in stack)
+        piled = tuple((offset, tuple(stack)) for offset, stack in stacks.items())
+
+        def drawn(t_us: int) -> bytearray:
+            frame = ground(t_us)
+            if t_us < quiet_us:
+                for offset, stack in piled:
+                    for layer in stack:
+                        if layer.start_us <= t_us < layer.end_us:
+                            frame[offset : offset + 3] = layer.paint(t_us, bytes(frame[offset : offset + 3]))
+                            break
+            return frame
+
+        return drawn
 
     # -- the ground ----------------------------------------------------------------------------------------------
 
     def _ground(self, s: Snapshot) -> Ground:
         match s.phase:
             case "attract":
-                return self._weather
+                return self._attract.ground(s.phase_us)
             case "lobby":
-                return _still(self._lobby_edges(s.starter))
-            case "play" | "replay":
-                return _flowing(
-                    self._position(s.cells, self._voices), NO_TIDE if s.mover is None else self._tide[s.mover]
-                )
+                return still(self._lobby_edges(s.starter))
+            case "play":
+                return self._play(s)
+            case "replay":
+                return self._replay(s)
             case "paused":
-                return _shaded(_still(self._position(s.cells, self._voices)))
+                return shaded(still(self._position(s.cells, self._voices)))
             case "result":
-                return _still(self._result(s))
+                return still(self._result(s))
             case "safe":
-                return _still(dict.fromkeys(CORNERS, steady(scale(self._palette.fault, SAFE_LEVEL))))
+                return still(dict.fromkeys(CORNERS, steady(scale(self._palette.fault, SAFE_LEVEL))))
             case "menu":
-                return _still(self._menu(s.menu))
+                return still(self._menu(s.menu))
 
     @staticmethod
     def _position(cells: str, shine: dict[str, Rhythm]) -> Shown:
         return {cell: shine[char] for cell, char in enumerate(cells) if char != "."}
 
+    def _play(self, s: Snapshot) -> Ground:
+        """The position and the mover's tide; in the last seconds before it is parked the board falls asleep."""
+        shown = self._position(s.cells, self._voices)
+        awake = flowing(shown, NO_TIDE if s.mover is None else self._tide[s.mover])
+        if s.countdown is None:
+            return awake
+        return nightfall(awake, shaded(still(shown)), s.cells, s.mover, self._palette.mist, s.countdown)
+
+    def _replay(self, s: Snapshot) -> Ground:
+        """The position of a game played again, without a tide, as it is nobody's turn; in the end its result."""
+        shown = self._position(s.cells, self._voices) if s.winner is None else self._result(s)
+        return scenes.walked(still(shown), set(range(CELLS)) - set(shown), self._palette.mist)
+
     def _menu(self, lights: tuple[MenuLight, ...]) -> Shown:
-        """The cells that mean something are lit in their side's colour, the chosen one full, the rest dark."""
-        level = {False: DIM_LEVEL, True: 1.0}
-        return {light.cell: steady(scale(self._palette.side(light.side), level[light.chosen])) for light in lights}
+        """The cells that mean something are lit, paler in another group of choices, and full where chosen."""
+        return {light.cell: steady(self._choice(light)) for light in lights}
+
+    def _choice(self, light: MenuLight) -> Colour:
+        if light.pale:
+            return scale(self._palette.pale(light.side), 1.0 if light.chosen else MENU_PALE_LEVEL)
+        return scale(self._palette.side(light.side), 1.0 if light.chosen else MENU_LEVEL)
 
     def _lobby_edges(self, starter: Side | None) -> Shown:
         """The edge of whoever starts, full; both edges breathe while nobody knows."""
@@ -195,7 +206,7 @@ class Lights:
                 yield cell, moments.show(s.pips.until_us, colour)
 
     def _bloom(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
-        if s.last_cell is not None and s.phase in ("play", "result"):
+        if s.last_cell is not None and s.phase in ("play", "replay", "result"):
             yield s.last_cell, moments.bloom(s.last_us, self._bloom_colour(s.cells[s.last_cell]))
 
     def _bloom_colour(self, char: str) -> Colour:
@@ -206,15 +217,16 @@ class Lights:
 
     def _ending(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
         """The light that runs along the line, and the fade of every cell to what it shows in the end."""
-        if s.phase != "result":
+        if s.phase != "result" and (s.phase != "replay" or s.winner is None):
             return
+        end_us = s.phase_us if s.phase == "result" else s.last_us
         if s.winner is not None:
             step_us = min(RUN_STEP_US, RUN_US // max(1, len(s.line)))
             for place, cell in enumerate(s.line):
-                crest_us = s.phase_us + RUN_DELAY_US + place * step_us
+                crest_us = end_us + RUN_DELAY_US + place * step_us
                 yield cell, moments.crest(crest_us, self._palette.pale(s.winner))
         for cell, before in self._position(s.cells, self._voices).items():
-            yield cell, moments.fade(s.phase_us, before)
+            yield cell, moments.fade(end_us, before)
 
     def _drawing(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
         if s.phase == "lobby" and s.lot_us is not None and s.starter is not None:
@@ -238,55 +250,3 @@ def _touch_end_us(s: Snapshot, touch: Touch) -> int:
     end_us = FOREVER_US if touch.until_us is None else touch.until_us
     acted = touch.cell == s.last_cell and s.last_us >= touch.rise_us
     return min(end_us, s.last_us) if acted else end_us
-
-
-def _still(shown: Shown) -> Ground:
-    """A dark board but for some cells."""
-    return _flowing(shown, NO_TIDE)
-
-
-def _flowing(shown: Shown, tide: tuple[int, ...]) -> Ground:
-    """Cells by their rhythms, the others as the tide has it; whole frames as integers, so that merging is two steps.
-
-    All cells of one rhythm have one colour at a time, so a colour is looked up once a rhythm, not once a cell.
-    """
-    base, empty = bytearray(FRAME_BYTES), bytearray(b"\xff" * FRAME_BYTES)
-    places: defaultdict[Rhythm, list[slice]] = defaultdict(list)
-    for cell, rhythm in shown.items():
-        place = slice(OFFSETS[cell], OFFSETS[cell] + 3)
-        base[place], empty[place] = rhythm.values[0], DARK
-        if len(rhythm.values) > 1:
-            places[rhythm].append(place)
-    still, open_water = int.from_bytes(base), int.from_bytes(empty)
-    moving = tuple((rhythm.period_us, rhythm.values, tuple(cells)) for rhythm, cells in places.items())
-
-    def ground(t_us: int) -> bytearray:
-        water = tide[t_us // scenes.TIDE_STEP_US % len(tide)]
-        frame = bytearray((water & open_water | still).to_bytes(FRAME_BYTES))
-        for period_us, values, cells in moving:
-            colour = values[t_us % period_us * PHASES // period_us]
-            for cell in cells:
-                frame[cell] = colour
-        return frame
-
-    return ground
-
-
-def _shaded(ground: Ground) -> Ground:
-    """A ground under the slow breath of a paused board."""
-
-    def shaded(t_us: int) -> bytearray:
-        return ground(t_us).translate(SHADES.at(t_us))
-
-    return shaded
-
-
-def _shade(level: float) -> bytes:
-    """Every byte at `level` of its light."""
-    return bytes(round(byte * level ** (1 / GAMMA)) for byte in range(256))
-
-
-SHADES = Rhythm(
-    PAUSED_US,
-    tuple(_shade(PAUSED_LOW + (PAUSED_HIGH - PAUSED_LOW) * swing(phase / PHASES)) for phase in range(PHASES)),
-)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import sin, tau
 from typing import NamedTuple
 
+from firmware.grounds import CELLS, COLUMNS, OFFSETS, ROWS, Ground, ring
 from firmware.moments import Layer
-from firmware.palette import DARK, Colour, Palette, mix, scale
+from firmware.palette import DARK, GAMMA, Colour, Palette, mix, scale
 from firmware.rhythm import Rhythm, breath, glow
 from firmware.snapshot import Side
 
-ROWS = COLUMNS = 7
-CELLS = ROWS * COLUMNS
-OFFSETS = tuple(range(0, CELLS * 3, 3))
 EDGES: dict[Side, tuple[int, ...]] = {"a": tuple(range(COLUMNS)), "b": tuple(range(CELLS - COLUMNS, CELLS))}
 # The second row of each side, from its middle outwards: where neutralisations are counted.
 SECOND_ROW: dict[Side, tuple[int, ...]] = {"a": (10, 9, 11, 8, 12, 7, 13), "b": (38, 39, 37, 40, 36, 41, 35)}
 CORNERS = (0, COLUMNS - 1, CELLS - COLUMNS, CELLS - 1)
 
-Ground = Callable[[int], bytearray]
-
 # One crest on the board at a time: its level by step. 48 steps and 7 from row to row have no common divisor, so the
 # rows change one after the other and never all at once.
-TIDE_STEP_US = 200_000
 TIDE_SHAPE = bytes([0] * 18 + [1] * 7 + [2] * 5 + [3] * 6 + [2] * 5 + [1] * 7)
 TIDE_ROW_STEPS = 7
 
@@ -36,11 +31,21 @@ LOT_BRAKE = 0.6  # 1 would be no braking, 0.5 an even one; a little less, so tha
 LOT_SETTLE_US = 90_000  # from one cell of the starter's edge to the next
 LOT_RISE_US, LOT_FALL_US = 50_000, 380_000
 # The cells round the board, clockwise from the middle of a's edge; the middle of b's edge lies half-way.
-RING = (3, 2, 1, 0, 7, 14, 21, 28, 35, 42, 43, 44, 45, 46, 47, 48, 41, 34, 27, 20, 13, 6, 5, 4)
+RING = ring(COLUMNS // 2)
+
+# A game played again: two lights half a ring apart walk round the board, so that either side has one before him.
+WALK_STEPS = 480
+WALK_US = 12_000_000  # from one of them to the other
+WALK_LEVEL = 0.2
+WALK_DARK = 0.005  # dimmer than this would be the floor, for half of the way
+WALK_RISE, WALK_FALL = 0.08, 0.3  # of that time: a soft head, and a tail of three cells
 
 WEATHER_STEPS = 1024
 SKY_STEPS = 256
 SKY_LEVEL = 0.3
+# How far the weather can give way: from all of its light in even steps for the eye to a quarter of it.
+CALM_STEPS = 24
+CALM_LEVEL = 0.25
 
 
 def tide(palette: Palette, side: Side) -> tuple[int, ...]:
@@ -123,26 +128,63 @@ def _passes(cell: int, side: Side, starter: Side) -> Iterator[Visit]:
             yield Visit(rise_us, None if side == starter else LOT_CHASE_US + LOT_RISE_US, side)
 
 
+def walked(under: Ground, free: set[int], light: Colour) -> Ground:
+    """A ground round which two lights walk on the `free` cells of the border: it shines by itself, nobody plays."""
+    steps = [_walk(light, step / WALK_STEPS) for step in range(WALK_STEPS)]
+    places = [
+        (slice(OFFSETS[cell], OFFSETS[cell] + 3), -number * WALK_STEPS * 2 // len(RING))
+        for number, cell in enumerate(RING)
+        if cell in free
+    ]
+
+    def ground(t_us: int) -> bytearray:
+        frame, now = under(t_us), t_us * WALK_STEPS // WALK_US
+        for place, ahead in places:
+            frame[place] = steps[(now + ahead) % WALK_STEPS]
+        return frame
+
+    return ground
+
+
+def _walk(light: Colour, turn: float) -> Colour:
+    """What a cell shows from one passing light to the next: dark, but for the part of the turn that is its own."""
+    level = WALK_LEVEL * glow(round(turn * WALK_US), round(WALK_RISE * WALK_US), round(WALK_FALL * WALK_US))
+    return scale(light, level) if level > WALK_DARK else DARK
+
+
 # Two slow waves: microseconds a period, and how far the phase turns from column to column and from row to row.
 WAVES = ((29_000_000, 0.070, 0.050, 0.65), (43_000_000, -0.060, 0.100, 0.35))
 
 
-def weather(palette: Palette) -> Ground:
+class Weather:
     """Slow fronts of both colours over a board that is never dark and never still; about 10 us a frame."""
-    sky = _sky(palette)
-    tables = [[round(SKY_STEPS * share * sin(tau * step / WEATHER_STEPS)) for step in range(WEATHER_STEPS)]
-              for *_, share in WAVES]  # fmt: skip
-    first, second = tables
-    places = [tuple(round(WEATHER_STEPS * (x * dx + y * dy)) for _, dx, dy, _ in WAVES)
-              for y in range(ROWS) for x in range(COLUMNS)]  # fmt: skip
 
-    def ground(t_us: int) -> bytearray:
+    def __init__(self, palette: Palette) -> None:
+        self._skies = [_sky(palette), *([] for _ in range(1, CALM_STEPS))]  # those of calm when they are wanted
+        self._waves = [
+            [round(SKY_STEPS * share * sin(tau * step / WEATHER_STEPS)) for step in range(WEATHER_STEPS)]
+            for *_, share in WAVES
+        ]
+        self._places = [
+            tuple(round(WEATHER_STEPS * (x * dx + y * dy)) for _, dx, dy, _ in WAVES)
+            for y in range(ROWS)
+            for x in range(COLUMNS)
+        ]
+
+    def __call__(self, t_us: int, calm: int = 0) -> bytearray:
+        """The board at a time; `calm` 0 to `CALM_STEPS` - 1: how far the weather gives way."""
+        sky = self._skies[calm] or self._calmed(calm)
+        first, second = self._waves
         one, two = (t_us * WEATHER_STEPS // period_us for period_us, *_ in WAVES)
         return bytearray().join(
-            sky[first[(one + p) % WEATHER_STEPS] + second[(two + q) % WEATHER_STEPS]] for p, q in places
+            sky[first[(one + p) % WEATHER_STEPS] + second[(two + q) % WEATHER_STEPS]] for p, q in self._places
         )
 
-    return ground
+    def _calmed(self, calm: int) -> list[Colour]:
+        """The sky of that calm: as the first, but dimmer, and never below visible."""
+        level = (1 + (CALM_LEVEL ** (1 / GAMMA) - 1) * calm / (CALM_STEPS - 1)) ** GAMMA
+        sky = self._skies[calm] = [scale(colour, level) for colour in self._skies[0]]
+        return sky
 
 
 def _sky(palette: Palette) -> list[Colour]:

@@ -11,6 +11,7 @@ from firmware.clock import Limits
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.phases import PhaseTimes
+from hal import tables
 from hal.errors import ProfileError
 from hal.profile import load, shipped
 
@@ -31,9 +32,57 @@ def test_the_defaults_are_those_of_the_design() -> None:
     assert (Limits(), morbak.STANDARD) == (settings.limits, settings.rules)
 
 
-def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
-    """An empty file is the defaults."""
-    assert config.load(None, PROFILE) == read(tmp_path, "")
+def test_a_file_of_comments_changes_nothing(tmp_path: Path) -> None:
+    """A file that says nothing but a comment is the defaults, also as Windows editors begin it."""
+    assert config.load(None, PROFILE) == read(tmp_path, "# nothing\n")
+    assert config.load(None, PROFILE) == read(tmp_path, "\ufeff[touch]\n")
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0" * 64, b" \n\t\r\n", b"\xff\xfe[touch]", b"[touch\n", b"[touch]\nhold_ms =\0"]
+)
+def test_what_a_power_cut_leaves_is_torn(tmp_path: Path, data: bytes) -> None:
+    """A file that is empty, blank, no text or no TOML is told apart from one with a mistake (case F13)."""
+    (tmp_path / "board.toml").write_bytes(data)
+    with pytest.raises(tables.Torn, match=r"board\.toml"):
+        config.load(tmp_path / "board.toml", PROFILE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[touch]\nhold_ms = {'9' * 5000}\n",
+        f"[touch]\nhold_ms = 0x{'f' * 5000}\n",
+        f"[touch]\nhold_ms = {'[' * 5000}\n",
+        f"{'a.' * 5000}b = 1\n",
+        f"{'x' * 5000} = 1\n",
+        '"one\\ntwo" = 1\n',
+        "touch = 3\n",
+        "[[touch]]\nhold_ms = 3\n",
+        "[touch]\nhold_ms = inf\n",
+        "[touch]\nhold_ms = true\n",
+    ],
+    ids=range(10),
+)
+def test_the_oddest_files_are_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
+    """Numbers of thousands of digits, brackets a thousand deep and odd keys are a refusal of one short line."""
+    with pytest.raises(ProfileError) as refused:
+        read(tmp_path, text)
+    assert 1 == len(str(refused.value).splitlines())
+    assert len(str(refused.value)) < 6000
+
+
+def test_all_mistakes_are_found_at_once(tmp_path: Path) -> None:
+    """Every wrong section, key, value and contradiction of a file is there, each with its line."""
+    file = tmp_path / "board.toml"
+    file.write_text(
+        "[touch]\nhold_mss = 1\nstuck_ms = 1\ntap_min_ms = -1\n\n[phases]\nlot_ms = 4000\n\n[gam]\nmove_s = 1\n",
+        encoding="utf-8",
+    )
+    settings, faults = config.judge(config.read(file), PROFILE)
+    found = {fault.key: fault.line for fault in faults}
+    assert {"gam": 9, "touch.hold_mss": 2, "touch.tap_min_ms": 4, "touch.stuck_ms": 3, "phases.lot_ms": 7} == found
+    assert (20, 4000) == (settings.touch.tap_min_ms, settings.phases.lot_ms)
 
 
 def test_every_section_is_read(tmp_path: Path) -> None:
@@ -72,6 +121,7 @@ def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, key: str, wor
     """A wrong key, value or contradiction names the file, the key, the value and the reason."""
     with pytest.raises(ProfileError) as refused:
         read(tmp_path, text)
+    assert ("TOML" in words) == isinstance(refused.value, tables.Torn)
     assert key == refused.value.key
     assert "board.toml" in str(refused.value)
     assert words in refused.value.reason
@@ -81,3 +131,10 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     """A file that is not there is named."""
     with pytest.raises(ProfileError, match=r"none\.toml"):
         config.load(tmp_path / "none.toml", PROFILE)
+
+
+def test_changes_name_each_key_with_both_values() -> None:
+    """What differs between two settings is told key by key; the same settings differ in nothing."""
+    other = config.Settings(touch=config.TouchSection(hold_ms=900), game=config.GameSection(pool=3))
+    assert ["touch.hold_ms 800 -> 900", "game.pool None -> 3"] == config.changes(config.Settings(), other)
+    assert [] == config.changes(other, other)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.lights import Lights
-from firmware.palette import DEFAULT
+from firmware.lights import MENU_LEVEL, MENU_PALE_LEVEL, Lights
+from firmware.palette import DEFAULT, scale
 from firmware.scenes import CORNERS, EDGES
-from firmware.snapshot import MenuLight, Pattern, Pips, Side, Snapshot, Touch
+from firmware.snapshot import Countdown, MenuLight, Pattern, Pips, Side, Snapshot, Touch
 from sim.flashes import seen
 from tests.light import LIGHTS, MS, S, at, board, cell, course, frames, leading, text, wire
 
@@ -28,6 +28,12 @@ EMPTY = PLAY._replace(cells="." * 49)
 
 # Side a asks for a draw, side b can resign.
 ASKING = (MenuLight(2, "a", True, False), MenuLight(46, "b", False, True), MenuLight(45, "b", False, False))
+# Options: on each side the second of three, and in another group the first of two.
+GROUPS = tuple(
+    MenuLight(first + step * place, side, place in (1, 3), False, place >= 3)
+    for side, first, step in (("a", 0, 1), ("b", 48, -1))
+    for place in range(5)
+)
 
 # What is stored as text: a name, a snapshot, times in milliseconds.
 PICTURES: list[tuple[str, Snapshot, tuple[int, ...]]] = [
@@ -45,12 +51,16 @@ PICTURES: list[tuple[str, Snapshot, tuple[int, ...]]] = [
     ("draw", WON._replace(line=(), winner=None), (3_000,)),
     ("paused", PLAY._replace(phase="paused"), (0, 3_000)),
     ("menu", PLAY._replace(phase="menu", menu=ASKING), (0, 500)),
+    ("options in two groups", Snapshot(phase="menu", menu=GROUPS), (0,)),
+    ("countdown", PLAY._replace(countdown=Countdown(0, 20 * S)), (1_500, 10_000, 19_000)),
+    ("game played again", PLAY._replace(phase="replay", last_cell=24), (0, 200, 6_000)),
+    ("its end", WON._replace(phase="replay"), (580, 3_000)),
     ("pips", PLAY._replace(pips=Pips((5, 7), (0, 1), S)), (0,)),
     ("safe", Snapshot(phase="safe"), (0,)),
     ("lobby", Snapshot(phase="lobby"), (0, 2_000)),
     ("lobby of a rematch", Snapshot(phase="lobby", starter="b"), (0,)),
     ("lot", Snapshot(phase="lobby", starter="b", lot_us=0), (0, 300, 1_300, 1_600, 2_000)),
-    ("attract", Snapshot(), (0, 10_000)),
+    ("attract", Snapshot(), (0, 10_000, 40_000, 44_000, 49_000)),
 ]
 
 
@@ -147,6 +157,16 @@ def test_a_paused_board_breathes_at_a_third() -> None:
     assert sorted(levels[:300]) == levels[:300]
     assert sorted(levels[300:600], reverse=True) == levels[300:600]
     assert {0, 16} == {number for number in range(49) if any(at(LIGHTS.frame(paused, 0), number))}
+
+
+def test_a_menu_shows_what_is_chosen_and_what_belongs_together() -> None:
+    """At rest a cell is dim in its side's colour, in another group in its pale one; chosen it is full."""
+    frame = LIGHTS.frame(Snapshot(phase="menu", menu=GROUPS), 0)
+    for light in GROUPS:
+        colour = DEFAULT.pale(light.side) if light.pale else DEFAULT.side(light.side)
+        level = 1.0 if light.chosen else MENU_PALE_LEVEL if light.pale else MENU_LEVEL
+        assert scale(colour, level) == at(frame, light.cell)
+    assert {light.cell for light in GROUPS} == {number for number in range(49) if any(at(frame, number))}
 
 
 # -- results ------------------------------------------------------------------------------------------------------
@@ -271,7 +291,7 @@ LEFT = st.integers(0, 49)
 SIDE = st.none() | st.sampled_from(("a", "b"))
 SNAPSHOTS = st.builds(
     Snapshot,
-    phase=st.sampled_from(("attract", "lobby", "play", "paused", "menu", "result", "safe")),
+    phase=st.sampled_from(("attract", "lobby", "play", "paused", "menu", "result", "safe", "replay")),
     phase_us=TIME,
     cells=st.text("...abABxy*", min_size=49, max_size=49),
     mover=SIDE,
@@ -293,10 +313,11 @@ SNAPSHOTS = st.builds(
     ghosts_us=TIME,
     fault_us=MAYBE_TIME,
     menu=st.lists(
-        st.builds(MenuLight, CELL, st.sampled_from(("a", "b")), st.booleans(), st.booleans()), max_size=4
+        st.builds(MenuLight, CELL, st.sampled_from(("a", "b")), st.booleans(), st.booleans(), st.booleans()), max_size=4
     ).map(tuple),
     asked_us=TIME,
     pips=st.none() | st.builds(Pips, st.tuples(LEFT, LEFT), st.tuples(LEFT, LEFT), TIME),
+    countdown=st.none() | st.builds(Countdown, TIME, TIME),
 )
 
 

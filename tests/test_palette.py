@@ -7,8 +7,11 @@ from math import atan2, cos, degrees, exp, hypot, radians, sin, sqrt
 
 import pytest
 
-from firmware.lights import DIM_LEVEL, DRAW_LEVEL, PAUSED_HIGH, PAUSED_LOW
+from firmware.grounds import PAUSED_HIGH, PAUSED_LOW
+from firmware.lights import DIM_LEVEL, DRAW_LEVEL, MENU_LEVEL, MENU_PALE_LEVEL
+from firmware.nightfall import RING_LEVEL
 from firmware.palette import DARK, DEFAULT, FLOOR, GAMMA, Colour, luminance, mix, scale
+from firmware.snapshot import Side
 
 Triple = tuple[float, float, float]
 Matrix = tuple[Triple, Triple, Triple]
@@ -102,6 +105,8 @@ def test_the_pair_lies_far_apart(sight: str) -> None:
     assert apart(DEFAULT.a, DEFAULT.b, sight) >= 55
 
 
+SIDES: tuple[Side, Side] = ("a", "b")
+
 # What stands still on one board at one time; everything else differs in rhythm from what is beside it.
 STEADY: dict[str, dict[str, Colour]] = {
     "play": {"a": DEFAULT.a, "b": DEFAULT.b, "neutralised": DEFAULT.neutralised},
@@ -119,6 +124,32 @@ STEADY: dict[str, dict[str, Colour]] = {
         "neutralised": scale(DEFAULT.neutralised, DIM_LEVEL),
     },
     "draw": {name: scale(getattr(DEFAULT, name), DRAW_LEVEL) for name in ("a", "b", "neutralised")},
+    "menu": {
+        "a": scale(DEFAULT.a, MENU_LEVEL),
+        "b": scale(DEFAULT.b, MENU_LEVEL),
+        "a chosen": DEFAULT.a,
+        "b chosen": DEFAULT.b,
+    },
+    **{
+        f"two groups of {side}": {
+            "rest": scale(DEFAULT.side(side), MENU_LEVEL),
+            "chosen": DEFAULT.side(side),
+            "pale": scale(DEFAULT.pale(side), MENU_PALE_LEVEL),
+            "pale chosen": DEFAULT.pale(side),
+        }
+        for side in SIDES
+    },
+    "countdown, awake": {
+        "ring": scale(DEFAULT.mist, RING_LEVEL),
+        **{name: getattr(DEFAULT, name) for name in ("a", "b", "neutralised")},
+    },
+    **{
+        f"countdown, asleep at {level}": {
+            "ring": scale(DEFAULT.mist, RING_LEVEL),
+            **{name: scale(getattr(DEFAULT, name), level) for name in ("a", "b", "neutralised")},
+        }
+        for level in (PAUSED_LOW, PAUSED_HIGH)
+    },
     "paused, low": {name: scale(getattr(DEFAULT, name), PAUSED_LOW) for name in ("a", "b", "neutralised")},
     "paused, high": {name: scale(getattr(DEFAULT, name), PAUSED_HIGH) for name in ("a", "b", "neutralised")},
 }
@@ -131,6 +162,21 @@ def test_steady_meanings_can_be_told_apart(board: str, sight: str) -> None:
     pairs = combinations(STEADY[board].items(), 2)
     near = {f"{one}-{two}": distance for (one, x), (two, y) in pairs if (distance := apart(x, y, sight)) < 20}
     assert {} == near
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+@pytest.mark.parametrize("pale", [False, True])
+def test_of_every_menu_the_chosen_cells_can_be_told(pale: bool, sight: str) -> None:
+    """A chosen cell is 20 or more from any cell at rest, of either group and side, as the wire rounds them."""
+    rest = [scale(DEFAULT.side(side), MENU_LEVEL) for side in SIDES]
+    rest += [scale(DEFAULT.pale(side), MENU_PALE_LEVEL) for side in SIDES]
+    for chosen in (DEFAULT.pale(side) if pale else DEFAULT.side(side) for side in SIDES):
+        assert min(apart(sent(chosen), sent(colour), sight) for colour in rest) >= 20
+
+
+def sent(colour: Colour) -> Colour:
+    """The colour as the steps of the wire leave it."""
+    return bytes(round(255 * (value / 255) ** (1 / GAMMA)) for value in wire(colour))
 
 
 @pytest.mark.parametrize("sight", SIGHTS)

@@ -3,7 +3,7 @@
 import { CELLS, COLUMNS, ROWS, cellName, condition, owner, placeOf } from "./game.js";
 import { write } from "./words.js";
 
-/** Builds the grid and knows its cells: `cells[n]` is `{element, body, core, mark, word}` in cell order. */
+/** Builds the grid and knows its cells: `cells[n]` is `{element, mark, word}` in cell order. */
 export class Board {
   #slab;
   #ring;
@@ -53,6 +53,14 @@ export class Board {
     });
   }
 
+  /** How ink looks on the light of each cell: marks pale (1), words dark (2). */
+  ink(signs) {
+    this.cells.forEach(({ mark, word }, cell) => {
+      mark.toggleAttribute("data-dim", (signs[cell] & 1) > 0);
+      word.toggleAttribute("data-bright", (signs[cell] & 2) > 0);
+    });
+  }
+
   /** Let the ring of a side fill round a cell for as long as a hold takes. */
   startRing(cell, side, hold_ms) {
     this.#ring.dataset.side = side;
@@ -82,14 +90,14 @@ function makeCell(cell) {
   element.dataset.cell = cellName(cell);
   element.tabIndex = -1;
   element.ariaColIndex = (cell % COLUMNS) + 1;
-  const [body, core, mark, word] = ["body", "core", "mark", "word"].map((name) => {
+  const [mark, word] = ["mark", "word"].map((name) => {
     const part = document.createElement("i");
     part.className = name;
     part.ariaHidden = true;
     return part;
   });
-  element.append(body, core, mark, word);
-  return { element, body, core, mark, word };
+  element.append(mark, word);
+  return { element, mark, word };
 }
 
 function makeRow(cells, row) {

@@ -3,11 +3,11 @@
 import { CELLS, COLUMNS, ROWS } from "./game.js";
 import { encode } from "./light.js";
 
-const PITCH = 6; // pixels a cell pitch: the narrowest fall-off is wider than three of them
+const PITCH = 4; // pixels a cell pitch: the narrowest fall-off is wider than three of them, stretched softly
 const MARGIN = 1.5; // pitches around the cells: the bezel and the ground beyond
-const SIDE = (ROWS + 2 * MARGIN) * PITCH;
+export const SIDE = (ROWS + 2 * MARGIN) * PITCH;
 const CELL = 0.85 * PITCH;
-const FAINT = 0.02; // a level too faint to reach beyond its own well
+const FAINT = 0.006; // a level too faint to reach beyond its own well
 const GAIN = 9; // the surface above lets a part through, most at the lips
 const BLACK = 0.003; // what the surface shows unlit: light adds to it before the eye's curve, so the first bit is lost
 
@@ -18,66 +18,57 @@ function reach(squared) {
   return GAIN * (slab + veil);
 }
 
-const REACH = Float32Array.from({ length: 4 * SIDE * SIDE }, (_, at) => {
-  const x = (at % (2 * SIDE)) - SIDE + 0.5;
-  const y = Math.floor(at / (2 * SIDE)) - SIDE + 0.5;
-  return reach((x * x + y * y) / (CELL * CELL));
-});
-
 // The picture ends where the margin does: fade to nothing there.
 const fade = (at) => Math.min(1, Math.min(at + 0.5, SIDE - at - 0.5) / PITCH);
-const EDGE = Float32Array.from({ length: SIDE * SIDE }, (_, at) => fade(at % SIDE) * fade(Math.floor(at / SIDE)));
 
-const CODES = Uint8ClampedArray.from({ length: 4096 }, (_, at) => 255 * (encode(at / 4096 + BLACK) - encode(BLACK)));
+// For each cell, what arrives of its light at each pixel.
+const ARRIVES = Array.from({ length: CELLS }, (_, cell) => {
+  const left = (MARGIN + 0.5 + (cell % COLUMNS)) * PITCH;
+  const top = (MARGIN + ROWS - 0.5 - Math.floor(cell / COLUMNS)) * PITCH;
+  return Float32Array.from({ length: SIDE * SIDE }, (_unused, at) => {
+    const [x, y] = [at % SIDE, Math.floor(at / SIDE)];
+    const squared = ((x + 0.5 - left) ** 2 + (y + 0.5 - top) ** 2) / (CELL * CELL);
+    return reach(squared) * fade(x) * fade(y);
+  });
+});
 
+const STEPS = 4095;
+const CODES = Uint8ClampedArray.from(
+  { length: STEPS + 1 }, (_, at) => 255 * (encode(at / STEPS + BLACK) - encode(BLACK)),
+);
+const code = (light) => CODES[Math.min(STEPS, light * STEPS) | 0];
+
+/** The halos of all cells, kept up cell by cell. */
 export class Halo {
-  #context;
-  #picture;
   #sum = new Float32Array(SIDE * SIDE * 3);
 
-  constructor(canvas) {
-    canvas.width = canvas.height = SIDE;
-    this.#context = canvas.getContext("2d");
-    this.#picture = this.#context.createImageData(SIDE, SIDE);
-  }
-
-  /** Paint the halos of all cells; `glow` is their linear hue light, three values a cell. */
-  draw(glow) {
+  /** Sum up the halos of `glow`, the linear hue light of every cell, three values a cell. */
+  add(glow) {
     this.#sum.fill(0);
-    for (let cell = 0; cell < CELLS; cell += 1) this.#add(cell, glow.subarray(cell * 3, cell * 3 + 3));
-    this.#encode();
-    this.#context.putImageData(this.#picture, 0, 0);
-  }
-
-  #add(cell, [r, g, b]) {
-    if (Math.max(r, g, b) < FAINT) return;
-    const left = (MARGIN + 0.5 + (cell % COLUMNS)) * PITCH;
-    const top = (MARGIN + ROWS - 0.5 - Math.floor(cell / COLUMNS)) * PITCH;
-    const sum = this.#sum;
-    for (let y = 0, to = 0; y < SIDE; y += 1) {
-      let from = (y - top + SIDE) * 2 * SIDE + SIDE - left;
-      for (let x = 0; x < SIDE; x += 1, to += 3, from += 1) {
-        const part = REACH[from];
-        sum[to] += r * part;
-        sum[to + 1] += g * part;
-        sum[to + 2] += b * part;
-      }
+    for (let cell = 0; cell < CELLS; cell += 1) {
+      const [r, g, b] = [glow[3 * cell], glow[3 * cell + 1], glow[3 * cell + 2]];
+      if (Math.max(r, g, b) > FAINT) addCell(this.#sum, ARRIVES[cell], r, g, b);
     }
   }
 
-  // Alpha is the leading channel, so that the picture adds to what lies below almost as light does.
-  #encode() {
-    const { data } = this.#picture;
-    for (let at = 0, to = 0, from = 0; at < EDGE.length; at += 1, to += 4, from += 3) {
-      const edge = EDGE[at] * 4095;
-      const r = CODES[Math.min(4095, this.#sum[from] * edge) | 0];
-      const g = CODES[Math.min(4095, this.#sum[from + 1] * edge) | 0];
-      const b = CODES[Math.min(4095, this.#sum[from + 2] * edge) | 0];
+  /** Write the picture, RGBA. Alpha is the leading channel, so that it adds to what lies below almost as light does. */
+  paint(pixels) {
+    for (let to = 0, from = 0; to < pixels.length; to += 4, from += 3) {
+      const [r, g, b] = [code(this.#sum[from]), code(this.#sum[from + 1]), code(this.#sum[from + 2])];
       const alpha = Math.max(r, g, b, 1);
-      data[to] = (255 * r) / alpha;
-      data[to + 1] = (255 * g) / alpha;
-      data[to + 2] = (255 * b) / alpha;
-      data[to + 3] = alpha;
+      pixels[to] = (255 * r) / alpha;
+      pixels[to + 1] = (255 * g) / alpha;
+      pixels[to + 2] = (255 * b) / alpha;
+      pixels[to + 3] = alpha;
     }
+  }
+}
+
+function addCell(sum, arrives, r, g, b) {
+  for (let at = 0, to = 0; at < arrives.length; at += 1, to += 3) {
+    const part = arrives[at];
+    sum[to] += r * part;
+    sum[to + 1] += g * part;
+    sum[to + 2] += b * part;
   }
 }

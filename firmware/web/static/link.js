@@ -1,4 +1,4 @@
-// The socket to the board: messages in, touches out, and coming back after a loss.
+// The socket to the board: messages in, touches out, and coming back after a loss. Runs in the worker.
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
@@ -14,7 +14,6 @@ export class Link {
   /** `on` has `hello`, `state`, `clocks`, `frame` for what arrives, and `away` for a lost link. */
   constructor(on) {
     this.#on = on;
-    document.addEventListener("visibilitychange", () => document.hidden || this.#hurry());
   }
 
   open() {
@@ -37,7 +36,7 @@ export class Link {
     const message = JSON.parse(data);
     if (message.hello) this.#on.hello(message.hello);
     if (message.state) this.#welcome(message.state);
-    else if (message.clocks_ms) this.#on.clocks(message);
+    else if ("clocks_ms" in message) this.#on.clocks(message);
     else console.warn("the board says", message);
   }
 
@@ -66,7 +65,8 @@ export class Link {
     this.#wait_ms = Math.min(this.#wait_ms * 2, LONGEST_WAIT_MS);
   }
 
-  #hurry() {
+  /** Somebody looks: if the link is lost, try again at once. */
+  hurry() {
     if (this.#socket) return;
     clearTimeout(this.#retry);
     this.open();

@@ -3,13 +3,11 @@
 import { Board } from "./board.js";
 import { Contacts } from "./contacts.js";
 import { holdSide, readState } from "./game.js";
-import { Halo } from "./halo.js";
 import { Keyboard } from "./keyboard.js";
-import { Light } from "./light.js";
-import { Link } from "./link.js";
 import { Rails } from "./rails.js";
 import { Sentences } from "./sentences.js";
 import { paintSurface } from "./surface.js";
+import { Wires } from "./wires.js";
 import { Words, keep, kept, plain, write } from "./words.js";
 
 const REFUSAL_SHOWN_MS = 4000; // then a pointer resting on another cell has the word again
@@ -24,15 +22,14 @@ const { body } = document;
 class Page {
   #words = new Words();
   #board = new Board(find("slab"));
-  #light = new Light(this.#board.cells, new Halo(find("halo")));
   #sentences = new Sentences(this.#words);
   #rails = new Rails(document, this.#words);
-  #contacts = new Contacts((touch) => this.#touchable && this.#link.send(touch), (held) => this.#held(held));
-  #link = new Link({
+  #contacts = new Contacts((touch) => this.#touchable && this.#wires.touch(touch), (held) => this.#held(held));
+  #wires = new Wires({
     hello: (hello) => this.#hello(hello),
     state: (state) => this.#state(state),
     clocks: (clocks) => this.#rails.tell(clocks),
-    frame: (frame) => this.#light.show(frame),
+    signs: (signs) => this.#board.ink(signs),
     away: () => this.#away(),
   });
 
@@ -56,7 +53,7 @@ class Page {
     const asked = kept(MARKS) ?? String(matchMedia("(prefers-reduced-motion: reduce)").matches);
     this.#setMarks(asked === "true", false);
     this.#writeFixed();
-    this.#link.open();
+    this.#wires.open({ light: find("light"), halo: find("halo") });
   }
 
   #hello({ touch, hold_ms }) {
@@ -90,7 +87,6 @@ class Page {
     this.#contacts.forget();
     this.#rails.halt();
     write(find("live"), plain(`${this.#words.say("away")} ${this.#words.say("away.next")}`));
-    this.#light.show(new Uint8Array(147));
     this.#caption();
   }
 

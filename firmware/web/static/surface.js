@@ -1,5 +1,6 @@
 // The unlit object: the slab and its 49 wells, painted once a size. It lies over the halos and lets some of their
-// light through: a part on the slab, most at the lips of the wells, little on the ground around.
+// light through: a part on the slab, most at the lips of the wells, little on the ground around. The cells themselves
+// are open: their diffusers are part of the picture of the light below.
 
 import { COLUMNS, ROWS } from "./game.js";
 
@@ -15,8 +16,7 @@ const SLAB = ["rgb(25 26 30 / 0.66)", "rgb(18 19 22 / 0.66)", "rgb(13 14 17 / 0.
 const RIM = ["rgb(255 255 255 / 0.15)", "rgb(255 255 255 / 0.03)", "rgb(255 255 255 / 0.025)"];
 const THIN = "rgb(0 0 0 / 0.5)"; // how much of the slab a lip lacks
 const LIP = ["rgb(255 255 255 / 0.04)", "rgb(255 255 255 / 0.05)", "rgb(255 255 255 / 0.1)"];
-const WALL = ["rgb(8 8 10 / 0.86)", "rgb(13 13 15 / 0.82)"];
-const MILK = ["rgb(13 13 15 / 0.86)", "rgb(20 20 22 / 0.84)", "rgb(22 22 24 / 0.84)", "rgb(21 21 23 / 0.84)"];
+const WALL = ["rgb(7 7 9 / 0.74)", "rgb(12 12 14 / 0.66)"];
 
 /** Paint the surface for a slab of `side` CSS pixels. */
 export function paintSurface(canvas, side) {
@@ -49,7 +49,7 @@ function paintWell(context, x, y, cell) {
   paintLip(context, square(x, y, lip, cell * 0.314), shade(context, y - lip / 2, y + lip / 2, LIP));
   const well = cell * 1.056;
   replace(context, square(x, y, well, cell * 0.288), shade(context, y - well / 2, y + well / 2, WALL));
-  replace(context, square(x, y, cell, cell * 0.26), shade(context, y - cell / 2, y + cell / 2, MILK));
+  replace(context, square(x, y, cell, cell * 0.26), "rgb(0 0 0 / 0)");
 }
 
 // A ring of thinner surface: halo light shines through it, and its lower edge catches a little of the room.
