@@ -95,6 +95,7 @@ class ScanThread(_Thread):
             if now_us < due_us:
                 time.sleep((due_us - now_us) / 1e6)
                 now_us = self._clock.now_us()
+                due_us = min(due_us, now_us)  # a clock that was stopped owes no scans
             self._engine.meter.late.add(now_us - due_us)
             scan = self._board.scan(now_us)
             self._engine.scanned_us = now_us

@@ -28,22 +28,26 @@ class Attract:
         self._miniature = lru_cache(maxsize=2)(miniature)
         self._ready: tuple[Snapshot, Ground] | None = None
 
-    def ground(self, phase_us: int) -> Ground:
-        """Weather, with a miniature in each minute since `phase_us`; which one comes first follows from it too."""
+    def ground(self, phase_us: int, touched: bool) -> Ground:
+        """Weather, with a miniature in each minute since `phase_us`; which one comes first follows from it too.
+
+        `touched`: somebody is there; the game is gone at once, so that nobody takes it for his own.
+        """
         first = phase_us // SECOND_US
 
         def ground(t_us: int) -> bytearray:
             cycle, age_us = divmod(max(0, t_us - phase_us), CYCLE_US)
             if age_us < WEATHER_US:
                 return self._weather(t_us)
-            return self._played(self._miniature(first + cycle), age_us - WEATHER_US, t_us)
+            small, age_us = self._miniature(first + cycle), age_us - WEATHER_US
+            frame = self._weather(t_us, round(small.calm(age_us) * (CALM_STEPS - 1)))
+            return frame if touched else self._played(small, age_us, frame)
 
         return ground
 
-    def _played(self, small: Miniature, age_us: int, t_us: int) -> bytearray:
-        """A miniature over the weather, which gives way to it."""
+    def _played(self, small: Miniature, age_us: int, frame: bytearray) -> bytearray:
+        """The frame with the lit cells of a miniature laid over it."""
         share = swing(small.share(age_us) / 2)
-        frame = self._weather(t_us, round(small.calm(age_us) * (CALM_STEPS - 1)))
         if share == 0:
             return frame
         game = self._drawn_once(small.scene(age_us))(age_us).translate(SHADE)
@@ -51,7 +55,7 @@ class Attract:
             place = slice(OFFSETS[cell], OFFSETS[cell] + 3)
             colour = game[place]
             if any(colour):
-                frame[place] = colour if share >= 1 else mix(bytes(frame[place]), bytes(colour), share)
+                frame[place] = colour if share == 1 else mix(bytes(frame[place]), bytes(colour), share)
         return frame
 
     def _drawn_once(self, snapshot: Snapshot) -> Ground:

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import random
 import signal
 import socket
@@ -32,11 +33,10 @@ from firmware.lights import Lights
 from firmware.replay import Replay
 from firmware.state_directory import StateDirectory
 from hal.errors import BoardError
-from hal.ports import Clock
 from hal.profile import Profile
 
 if TYPE_CHECKING:
-    from sim.board import SimBoard
+    from sim.world import World
 
 log = logging.getLogger("morbak")
 
@@ -61,12 +61,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     try:
         status: int = parsed.command(parsed)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except (Misuse, BoardError) as error:
         print(f"morbak: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        return 1
+        return _deaf()
+    except OSError as error:
+        if parsed.command is _run:
+            raise
+        print(f"morbak: {error.filename or 'standard output'}: {error.strerror or error}.", file=sys.stderr)
+        return _deaf()
     return status
+
+
+def _deaf() -> int:
+    """Nobody takes what is printed: let the interpreter's own flush at the end succeed; the status for that."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # a standard output that is closed, or no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -136,35 +150,35 @@ async def _play(
     if state.trouble is not None:
         log.warning("%s", state.trouble)
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
-    board, clock = _simulated(profile, seed)
-    assembly = Assembly(board, clock, started, state, random.Random(seed))
+    world = _simulated(profile, seed)
+    assembly = Assembly(world.board, world.clock, started, state, random.Random(seed))
     print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
     try:
-        await _serve(assembly.app, board, parsed, listener, assembly.journal.records)
+        await _serve(assembly.app, world, parsed, listener, assembly.journal.records)
     finally:
         await asyncio.to_thread(assembly.close)
     return 0
 
 
-def _simulated(profile: Profile, seed: int) -> tuple[SimBoard, Clock]:
-    """A simulated board on the clock of this machine."""
+def _simulated(profile: Profile, seed: int) -> World:
+    """The world of a simulated board, on the clock of this machine."""
     from sim.board import SimBoard
+    from sim.clock import StoppableClock
+    from sim.faults import HEALTHY
+    from sim.world import World
 
-    clock = RealClock()
-    return SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6)), clock
+    clock = StoppableClock(RealClock())
+    board = SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6))
+    return World(board, clock, HEALTHY)
 
 
 async def _serve(
-    app: App,
-    board: SimBoard,
-    parsed: argparse.Namespace,
-    listener: socket.socket,
-    records: Callable[[], Iterator[str]],
+    app: App, world: World, parsed: argparse.Namespace, listener: socket.socket, records: Callable[[], Iterator[str]]
 ) -> None:
     """Run an app with its page, until a signal or the app itself ends it."""
     from firmware.web.server import Server, Web
 
-    web = Web(app, board.contacts, parsed.host, records)
+    web = Web(app, world.board.contacts, parsed.host, records, world)
     server = Server(web)
     _end_on_signals(app)
     if parsed.open:
@@ -221,14 +235,15 @@ def _play_record(parsed: argparse.Namespace) -> int:
 
 async def _replay(profile: Profile, game: Game, parsed: argparse.Namespace, listener: socket.socket) -> int:
     """Show a game on a board again and again, until somebody touches it or a signal ends it."""
-    board, clock = _simulated(profile, 0)
-    table = new_table(board, clock, config.Settings(), random.Random(0))
+    world = _simulated(profile, 0)
+    clock = world.clock
+    table = new_table(world.board, clock, config.Settings(), random.Random(0))
     table.show(Replay(game, parsed.number, clock.now_us(), loop=True))
-    app = App(Engine(table, board, Lights()), clock)
+    app = App(Engine(table, world.board, Lights()), clock)
     app.changed.append(lambda: None if table.replay else app.stop())
     where = _address(parsed.host, listener)
     print(f"Game {parsed.number} plays at {where}  (a touch or Ctrl-C ends it)", flush=True)
-    await _serve(app, board, parsed, listener, lambda: iter(()))
+    await _serve(app, world, parsed, listener, lambda: iter(()))
     return 0
 
 

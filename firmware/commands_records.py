@@ -26,7 +26,7 @@ def add_records(parser: argparse.ArgumentParser) -> argparse._SubParsersAction[a
     parser.add_argument("--json", action="store_true", help="JSON Lines, one record a line")
     add_state(parser)
     parser.set_defaults(command=_list)
-    commands = parser.add_subparsers(metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="[COMMAND]")
     add_numbered(commands.add_parser("show", help="draw one game in the terminal")).set_defaults(command=_show)
     return commands
 

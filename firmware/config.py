@@ -118,7 +118,7 @@ def load(path: str | Path | None, profile: Profile) -> Settings:
 
     Raises ProfileError for what cannot be used, and of that `hal.tables.Torn` for a file that is blank or no TOML.
     """
-    source = tables.Source("the built-in settings", "", "settings") if path is None else read(path)
+    source = tables.Source("the built-in settings", "", "settings file") if path is None else read(path)
     settings, faults = judge(source, profile)
     for fault in faults:
         raise fault
@@ -127,9 +127,9 @@ def load(path: str | Path | None, profile: Profile) -> Settings:
 
 def read(path: str | Path) -> tables.Source:
     """The text of a file of settings. Raises ProfileError, and of that Torn for a blank one and one that is no text."""
-    source = tables.read(Path(path), "settings")
+    source = tables.read(Path(path), "settings file")
     if not source.text.strip("\0 \t\r\n"):
-        reason = "the settings are empty; for the built-in ones remove the file, or leave a comment in it"
+        reason = "the settings file is empty; for the built-in ones remove the file, or leave a comment in it"
         raise tables.Torn(source.file, "", None, reason)
     return source
 

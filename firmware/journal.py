@@ -174,8 +174,7 @@ class Journal:
                 wait_s = min(2 * wait_s, self._retry_s[1])
             else:
                 wait_s = self._retry_s[0]
-        if self._store is not None:
-            self._store.close()
+        self._end()
 
     def _rest(self) -> bool:
         """Wait until there is something to write, or a database to be opened; False when that was all."""
@@ -210,6 +209,14 @@ class Journal:
             self._on_saved(ticket)
         except Exception:
             log.exception("the journal's listener failed; saving goes on")
+
+    def _end(self) -> None:
+        """Close the database; what stays in its log is as safe there, but somebody should look at the disk."""
+        if self._store is not None and (reason := self._store.close()) is not None:
+            log.warning(
+                "The journal could not be put in order at the end (%s): nothing is lost, the next start does it.",
+                reason,
+            )
 
     # -- the disk fails and comes back -------------------------------------------------------------------------------
 
@@ -270,11 +277,11 @@ def _found(newest: Entry | None, games: int, sentences: list[str]) -> Found:
 def explain(error: Exception, directory: Path) -> str:
     """What is in the way of saving, in one sentence that says what to do."""
     number = error.errno if isinstance(error, OSError) else None
-    if code(error) == sqlite3.SQLITE_FULL or number in (errno.ENOSPC, errno.EDQUOT) or full(directory):
-        return f"The disk is full: games are not saved until there is room in {directory}."
     known = obstacle(directory, *(DATABASE + ending for ending in SIDE_FILES))
     if known is not None:
         return known
+    if code(error) == sqlite3.SQLITE_FULL or number in (errno.ENOSPC, errno.EDQUOT) or full(directory):
+        return f"The disk is full: games are not saved until there is room in {directory}."
     if code(error) in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY) or number == errno.EIO:
         return f"The disk fails ({error}): games are not saved in {directory} until it works; check card and contacts."
     return f"Games cannot be saved in {directory} ({error}); trying again."

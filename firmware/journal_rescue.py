@@ -41,6 +41,11 @@ def open_store(path: Path, bounds: Bounds) -> Store:
     except Unfit as unfit:
         sentences += _replace(path, unfit)
         store, failed = _try_twice(path, bounds)
+    try:
+        _sync(path.parent)  # the name of the log too; SQLite goes on where it cannot do this itself
+    except BaseException:
+        store.close()
+        raise
     store.sentences[:0] = sentences + failed
     return store
 

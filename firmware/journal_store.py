@@ -20,6 +20,9 @@ SIDE_FILES: Final = ("", "-wal", "-shm")
 # Of a game in progress the newest saves; the older ones among them are there should the newest become unreadable.
 KEPT: Final = 8
 READ_AT_ONCE: Final = 100
+# SQLite makes room in the index it shares with readers (-shm) for each 4096 bytes by writing one of them. Where a block
+# of the disk is smaller that leaves holes, and on a full disk whoever touches one is killed by SIGBUS.
+SHARED_BLOCK_BYTES: Final = 4096
 _MAGIC: Final = b"SQLite format 3\0"
 # What the disk or the system does, as against what stands in the file: sqlite.org/rescode.html, primary codes.
 _OUTSIDE: Final = {
@@ -54,11 +57,16 @@ def code(error: BaseException) -> int:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection to a database that exists, every commit on the disk when it returns."""
+    """A connection to a database that exists, every commit on the disk when it returns.
+
+    On a disk with blocks below 4096 bytes it is alone: it keeps the index in its own memory, and others are refused.
+    """
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=1.0
     )
     try:
+        if os.statvfs(path.parent).f_bsize < SHARED_BLOCK_BYTES:
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # before anything that looks into the file
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA cell_size_check=ON")
     except BaseException:
@@ -132,10 +140,17 @@ class Store:
                 raise
         return store
 
-    def close(self) -> None:
-        """Close the database; what is committed stays so."""
-        with contextlib.suppress(sqlite3.Error):  # the log stays behind and is read at the next start
-            self._connection.close()
+    def close(self) -> str | None:
+        """Close the database; what is committed stays so.
+
+        Returns why its log could not be brought into it, which the next start will do; None where it was.
+        """
+        with contextlib.closing(self._connection):
+            try:
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            except sqlite3.Error as error:  # closing tries once more, and tells nobody
+                return str(error)
+        return None
 
     # -- writing -------------------------------------------------------------------------------------------------
 

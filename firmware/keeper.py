@@ -1,8 +1,8 @@
 """Between table and journal: what is put when, and how long the next action waits for the last one's commit.
 
 An action is applied and shown at once. Nothing after it is judged until it is on the disk, for at most a second; then
-play goes on and "not saved" shows until the disk has caught up (promise 5). While a clock runs it is saved every 5 s,
-so a power cut costs at most that much, in the player's favour (promise 1).
+play goes on, without waiting again, and "not saved" shows until the disk has caught up (promise 5). While a clock runs
+it is saved every 5 s, so a power cut costs at most that much, in the player's favour (promise 1).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Keeper:
         self._kept = table.revision
         self._last: Save | None = None  # of the game on the table
         self._ticket = 0
-        self._since_us = self._beat_us = 0
+        self._since_us = self._beat_us = 0  # since when something is on its way; when the clock was last saved
 
     def judge(self, known_us: int, t_us: int) -> None:
         """Let the table judge up to `known_us`, one thing after the other, each saved before the next."""
@@ -50,13 +50,16 @@ class Keeper:
         self.beat(t_us)
 
     def waits(self, t_us: int) -> bool:
-        """Whether the last action is still on its way to the disk, and the next must wait."""
+        """Whether the last action is still on its way to the disk, and the next must wait.
+
+        A disk that is behind makes nobody wait a second time: players who have seen "not saved" are not held up by it.
+        """
         return self._store.saved < self._ticket and t_us < self._since_us + WAIT_US
 
     def part(self, t_us: int) -> Part:
         """The health of the journal; what is under way for less than a second is no fault."""
         if self._store.fault is not None:
-            return Part(False, self._store.fault)
+            return Part(False, f"not saved: {self._store.fault}")
         if self._store.saved < self._ticket and not self.waits(t_us):
             return Part(False, "not saved: the disk has not answered for more than a second; play goes on.")
         return Part(True, "ok")
@@ -74,8 +77,10 @@ class Keeper:
             self._put(self._last, game.ending is not None, t_us)
 
     def _put(self, save: Save, finished: bool, t_us: int) -> None:
+        if self._store.saved >= self._ticket:
+            self._since_us = t_us
         self._ticket = self._store.put(save, finished)
-        self._since_us = self._beat_us = t_us
+        self._beat_us = t_us
 
     def beat(self, t_us: int) -> None:
         """Save a running clock, if it was not saved for 5 s."""

@@ -88,7 +88,7 @@ class Lights:
     def _ground(self, s: Snapshot) -> Ground:
         match s.phase:
             case "attract":
-                return self._attract.ground(s.phase_us)
+                return self._attract.ground(s.phase_us, bool(s.touches))
             case "lobby":
                 return still(self._lobby_edges(s.starter))
             case "play":

@@ -1,8 +1,8 @@
 """The countdown before a board falls asleep: night goes round it like a clock's hand, and its lights go out.
 
-A ring of pale lights comes up on the empty cells of the border. Then, from the middle of the mover's edge and
-clockwise, one after the other goes out; behind it the cells of the position, inner ones too, go over into the look of
-a paused board. What is still awake, tide included, is the time that is left.
+Stars come up on the empty cells of the border: a ring of pale lights that glimmer. Then, from the middle of the mover's
+edge and clockwise, one after the other goes out; behind it the cells of the position, inner ones too, go over into the
+look of a paused board. What is still awake, tide included, is the time that is left.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from firmware.grounds import CELLS, COLUMNS, OFFSETS, Ground, ring
-from firmware.palette import DARK, Colour, mix, scale
-from firmware.rhythm import glow, swing
+from firmware.palette import Colour, mix, scale
+from firmware.rhythm import breath, swing
 from firmware.snapshot import Countdown, Side
 
-# Neither side's colour, 20 or more (CIEDE2000) from both, dimmed or not, and from a neutralised cell.
-RING_LEVEL = 0.26
-# A light swells a little before it goes out, so that the eye finds the place.
-LAST_LEVEL = 0.3
+# Neither side's colour; at its height 20 or more (CIEDE2000) from both, dimmed or not, and from a neutralised cell.
+# Between its levels lie 0.09 of luminance: no glimmer counts as a change (WCAG 2.2).
+STAR_LOW, STAR_HIGH = 0.1, 0.24
+STAR_US = 4_400_000
 ARRIVE_US, RISE_US = 900_000, 400_000
-FALL_US, SWELL_US = 1_000_000, 250_000
+FALL_US = 1_000_000
 STEPS = 64
 
 
 class Hour(NamedTuple):
-    """When night comes to a cell, and when the light of the ring comes up on it (None: it has none)."""
+    """When night comes to a cell, and when a star comes up on it (None: it has none)."""
 
     place: slice
     rise_us: int | None
@@ -34,7 +34,7 @@ class Hour(NamedTuple):
 def nightfall(awake: Ground, asleep: Ground, cells: str, mover: Side | None, pale: Colour, time: Countdown) -> Ground:
     """From the ground `awake` at the start of the countdown to the ground `asleep` at its end, cell by cell."""
     hours = _hours(cells, mover, time)
-    light = scale(pale, RING_LEVEL)
+    star = breath(pale, STAR_LOW, STAR_HIGH, STAR_US)
     last = [_going(pale, step / STEPS) for step in range(STEPS)]
 
     def ground(t_us: int) -> bytearray:
@@ -50,6 +50,7 @@ def nightfall(awake: Ground, asleep: Ground, cells: str, mover: Side | None, pal
                     last[age_us * STEPS // FALL_US] if rise_us is not None else _mixed(frame, night, place, age_us)
                 )
             elif rise_us is not None and t_us > rise_us:
+                light = star.at(age_us + STAR_US // 2)  # each at its height when its hour has come
                 share = min(1.0, (t_us - rise_us) / RISE_US)
                 frame[place] = light if share == 1 else mix(bytes(frame[place]), light, share)
         return frame
@@ -62,11 +63,8 @@ def _mixed(frame: bytearray, night: bytearray, place: slice, age_us: int) -> Col
 
 
 def _going(pale: Colour, age: float) -> Colour:
-    """A light of the ring on its way out: it swells, then sinks to nothing."""
-    age_us = round(age * FALL_US)
-    level = RING_LEVEL + (LAST_LEVEL - RING_LEVEL) * glow(age_us, SWELL_US, FALL_US - SWELL_US)
-    left = 1 - swing(max(0, age_us - SWELL_US) / (FALL_US - SWELL_US) / 2)
-    return scale(pale, level * left) if left > 0 else DARK
+    """A star that goes out, from its height to nothing."""
+    return scale(pale, STAR_HIGH * (1 - swing(age / 2)))
 
 
 def _hours(cells: str, mover: Side | None, time: Countdown) -> tuple[Hour, ...]:

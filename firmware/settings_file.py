@@ -27,7 +27,7 @@ from hal.profile import Profile
 FILE: Final = "settings.toml"
 COPY: Final = "settings.last.toml"
 SYSTEM: Final = Path("/etc") / NAME / FILE
-BUILT_IN: Final = tables.Source("the built-in settings", "", "settings")
+BUILT_IN: Final = tables.Source("the built-in settings", "", "settings file")
 _HEAD: Final = re.compile(rb'# ([0-9a-f]{8}) (last started with ("[^\n]*")\n)')
 
 
@@ -165,7 +165,7 @@ def _unsealed(data: bytes) -> tables.Source:
         raise ValueError("damaged (its checksum does not fit)")
     try:
         file = json.loads(head[3])
-        source = tables.Source(file, data[head.end() :].decode(), "settings")
+        source = tables.Source(file, data[head.end() :].decode(), "settings file")
         tables.load(source)
     except (ValueError, tables.Torn) as error:
         raise ValueError(f"damaged ({error})") from error

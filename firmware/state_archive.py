@@ -134,7 +134,7 @@ def _with(archive: Archive, line: _Line, number: int) -> Archive:
     if isinstance(line, _Chosen) and archive.chosen is None:
         return archive._replace(chosen=line.chosen)
     if isinstance(line, _Settings) and archive.settings is None:
-        return archive._replace(settings=Source(line.file, line.text, "settings"))
+        return archive._replace(settings=Source(line.file, line.text, "settings file"))
     if not isinstance(line, _Game):
         raise Unreadable(f"line {number} does not belong there")
     if not plays(line.entry.save):

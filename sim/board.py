@@ -34,12 +34,13 @@ class SimBoard(MatrixBoard):
         self.contacts = Contacts(profile.cells, faults, seed)
         self.strip = Strip(profile.chain, order=leds.colour_order, spi_hz=leds.spi_hz, faults=faults, seed=seed)
         self._clock, self._pause = clock, pause
-        lines = SimLines(
+        self._diodes = profile.matrix.diodes
+        self._copper = lines = SimLines(
             self.contacts,
             clock,
             rows,
             columns,
-            diodes=profile.matrix.diodes if faults.diodes is None else faults.diodes,
+            diodes=self._diodes if faults.diodes is None else faults.diodes,
             wait_us=profile.matrix.settle_us,
             faults=faults,
             seed=seed,
@@ -47,6 +48,12 @@ class SimBoard(MatrixBoard):
         super().__init__(
             profile, lines, Ws2812Leds(self._transfer, profile.cells, leds.spi_hz, idles_high=leds.line_idles == "high")
         )
+
+    def change(self, faults: Faults) -> None:
+        """Let the board have other faults from now on; of the strip only whether it answers changes."""
+        self.contacts.change(faults)
+        self._copper.change(faults, diodes=self._diodes if faults.diodes is None else faults.diodes)
+        self.strip.change(faults)
 
     def wire(self) -> bytes:
         """What the strip decoded from its wire and shows now: RGB in cell order, linear wire values."""

@@ -109,6 +109,13 @@ class Contacts:
         """The one who needs no name lifts off a cell at `t_us`."""
         self.let_go(None, cell, t_us)
 
+    def change(self, faults: Faults) -> None:
+        """Let other faults be in the metal from now on, but for glitches; bounces on their way stay as they are."""
+        with self._lock:
+            self._bounce_us = faults.bounce_us
+            self._stuck, self._alive = _mask(faults.stuck), ~_mask(faults.dead)
+            self._due_us = 0  # look again at the next reading
+
     def held(self) -> int:
         """Mask of the cells that somebody holds, whatever their contacts make of it."""
         with self._lock:
@@ -200,6 +207,12 @@ class SimLines:
         self._selected = self._before = rows  # the place after the last row: no row
         self._mask = 0
         self._words: tuple[int, ...] = (0,) * (rows + 1)
+
+    def change(self, faults: Faults, *, diodes: bool) -> None:
+        """Let other faults be in the lines from now on."""
+        self._fail_rate = faults.lines_fail_rate
+        self._wire = with_diodes if diodes else without_diodes
+        self._mask = -1  # work the words out anew
 
     def select(self, row: int | None) -> None:
         """Drive one row, or none. Raises PartError where the fault is that lines fail."""

@@ -131,6 +131,10 @@ class Strip:
                 self._slow("1" * lead + _binary(data), start_ns)
             self.busy_until_us = _up(start_ns + self._span(lead + 8 * len(data)))
 
+    def change(self, faults: Faults) -> None:
+        """Let transfers fail at another rate from now on; the wire itself stays as it is."""
+        self._fail_rate = faults.leds_fail_rate
+
     def settle(self, t_us: int) -> None:
         """Let the time be `t_us`: every latch up to then has happened, its callbacks have been called in order."""
         with self._lock:

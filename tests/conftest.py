@@ -13,6 +13,7 @@ import sys
 
 import pytest
 
+from tests.small_disk import mountable
 from tests.vm.machine import kernel
 from tests.vm.power_cut import mkfs
 
@@ -26,6 +27,7 @@ RUNGS = {
     "browser": ("chromium (apt install chromium)", CHROMIUM is not None),
     "strace": ("strace (apt install strace)", shutil.which("strace") is not None),
     "root": ("root, to be several users", os.geteuid() == 0),
+    "disk": ("root and a loop device (mount, fsfreeze), to have a disk of its own", mountable()),
     "vm": (
         "a kernel in MORBAK_VM_KERNEL (tests/vm/build-kernel) and mkfs.ext4 (apt install e2fsprogs)",
         kernel() is not None and mkfs() is not None,

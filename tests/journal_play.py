@@ -114,6 +114,8 @@ def main(path: Path, number: int) -> int:
     """Play, and tell."""
     logging.basicConfig(stream=sys.stdout, format="said %(message)s")
     putter = Putter(path)
+    if putter.directory.trouble is not None:
+        print("said", putter.directory.trouble, flush=True)
     first = index_of(putter.found) + 1
     print("found", first - 1, flush=True)
     for index, (save, finished) in enumerate(islice(saves(), first, first + number), first):

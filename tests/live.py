@@ -117,7 +117,8 @@ def running(*arguments: str, cwd: Path | None = None) -> Iterator[Live]:
 def _running(arguments: tuple[str, ...], cwd: Path | None) -> Iterator[Live]:
     """A process that is killed at the end if it still runs."""
     command = [sys.executable, "-m", "firmware.cli", "run", "--port", "0", *arguments]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    # XDG_CONFIG_HOME: nobody's own settings
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "XDG_CONFIG_HOME": "/nonexistent", "MORBAK_CONFIG": ""}
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=cwd, env=environment
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,13 @@ def test_divide_adds_up(capsys: Output) -> None:
         ["run", "--host", "no.such.host.invalid"],
         ["replay", "missing.jsonl"],
         ["soak", "--games", "-1"],
+        ["config"],
+        ["config", "check", "missing.toml"],
+        ["config", "check", "--board", "nowhere"],
+        ["config", "show", "missing.toml"],
+        ["state"],
+        ["state", "export"],
+        ["state", "import", "missing.jsonl"],
     ],
 )
 def test_misuse_exits_with_2_and_a_sentence(arguments: list[str], capsys: Output) -> None:
@@ -150,5 +158,28 @@ def test_a_short_soak_finds_nothing_and_repeats(capsys: Output) -> None:
 def test_help_has_examples() -> None:
     """The installed command explains itself."""
     shown = subprocess.run([sys.executable, "-m", "firmware.cli", "--help"], capture_output=True, text=True, check=True)
-    for words in ("run", "perft", "replay", "soak", "examples:", "exit status"):
+    for words in ("run", "records", "config", "state", "perft", "replay", "soak", "examples:", "exit status"):
         assert words in shown.stdout
+
+
+@pytest.mark.parametrize("command", [["records"], ["config"], ["state"]])
+def test_help_of_a_command_has_examples(command: list[str], capsys: Output) -> None:
+    """Commands that have commands of their own show how they are used."""
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    assert 0 == ended.value.code
+    assert f"examples:\n  morbak {command[0]} " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["config", "show"], ["perft", "2"], ["replay", str(GAMES), "--json"]])
+def test_a_full_standard_output_is_said(command: list[str]) -> None:
+    """Where nothing more can be printed a command ends with 1 and a sentence, or quietly where its reader has left."""
+    run = [sys.executable, "-m", "firmware.cli", *command]
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (1, "morbak: standard output: No space left on device.\n") == (ended.returncode, ended.stderr)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as broken:
+        ended = subprocess.run(run, stdout=broken, stderr=subprocess.PIPE, text=True, check=False)
+    assert (1, "") == (ended.returncode, ended.stderr)

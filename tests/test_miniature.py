@@ -92,6 +92,16 @@ def test_a_miniature_takes_about_twenty_seconds() -> None:
     assert all(small.end_us - small.scenes[-1].start_us > RESULT_US for small in map(miniature, range(6)))
 
 
+def test_scenes_follow_each_other_in_time() -> None:
+    """Each scene shows from its own time until before the next; the last one stays."""
+    for small in map(miniature, range(6)):
+        starts = [scene.start_us for scene in small.scenes]
+        assert sorted(set(starts)) == starts
+        for scene, later in pairwise(small.scenes):
+            assert scene.snapshot is small.scene(scene.start_us) is small.scene(later.start_us - 1)
+        assert small.scenes[-1].snapshot is small.scene(starts[-1]) is small.scene(small.end_us)
+
+
 def test_miniatures_do_not_repeat_within_the_hour() -> None:
     """In any hour all miniatures differ, and each from the one before it in its script."""
     games = [tuple(scene.snapshot.cells for scene in miniature(number).scenes) for number in range(DAY)]
@@ -106,3 +116,10 @@ def test_no_cell_is_favoured() -> None:
     count = Counter(cell for number in range(DAY) for cell in miniature(number).cells)
     assert set(range(49)) == set(count)
     assert max(count.values()) <= 0.4 * DAY
+
+
+def test_neither_side_nor_direction_is_favoured() -> None:
+    """In an hour each side wins about half of the games, and about half of the lines lie along rows."""
+    ends = [miniature(number).scenes[-1].snapshot for number in range(60)]
+    assert 20 <= sum(end.winner == "a" for end in ends) <= 40
+    assert 20 <= sum(end.line[1] - end.line[0] == 1 for end in ends) <= 40

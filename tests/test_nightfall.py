@@ -8,7 +8,7 @@ import pytest
 
 from firmware.grounds import PAUSED_HIGH, PAUSED_LOW, ring
 from firmware.lights import Lights
-from firmware.nightfall import FALL_US, RING_LEVEL
+from firmware.nightfall import FALL_US, STAR_HIGH, STAR_LOW, STAR_US
 from firmware.palette import DARK, DEFAULT, luminance, scale
 from firmware.scenes import RING
 from firmware.snapshot import RISE_GAP_US, Countdown, Side, Snapshot, Touch
@@ -53,8 +53,9 @@ def test_at_its_end_the_board_looks_as_paused(cells: str, mover: Side | None) ->
 def test_the_lights_of_the_ring_go_out_one_by_one(mover: Side) -> None:
     """Round an empty board 24 pale lights come up and go out again, clockwise from the mover's edge, evenly in time."""
     late = LATE._replace(cells="." * 49, mover=mover)
-    full = LIGHTS.frame(late, START_US + 1_300 * MS)
-    assert {scale(DEFAULT.mist, RING_LEVEL)} == {at(full, number) for number in RING}
+    low, high = (leading(scale(DEFAULT.mist, level)) for level in (STAR_LOW, STAR_HIGH))
+    levels = [leading(at(LIGHTS.frame(late, START_US + 1_300 * MS), number)) for number in RING]
+    assert low <= min(levels) < low + 2 < high - 2 < max(levels) <= high
     gone = {n: gone_us(late, n) for n in RING}
     home = RING.index(3 if mover == "a" else 45)
     assert [*RING[home:], *RING[:home]] == sorted(RING, key=gone.__getitem__)
@@ -159,7 +160,7 @@ def test_it_works_in_any_colours() -> None:
     """With sides of green and violet the ring still shows, the position stays visible and the end is that of paused."""
     palette = DEFAULT._replace(a=b"\x30\xff\x60", b=b"\xa0\x20\xff", mist=b"\xff\xf0\xc0")
     lights = Lights(palette)
-    assert scale(palette.mist, RING_LEVEL) == at(lights.frame(LATE, START_US + 1_500 * MS), 1)
+    assert max(range(3), key=at(lights.frame(LATE, START_US + 1_500 * MS), 1).__getitem__) == 0
     for t_us in range(START_US, END_US, 200 * MS):
         assert min(leading(at(lights.frame(LATE, t_us), number)) for number in STONES) >= 3
     assert lights.frame(PAUSED, END_US) == lights.frame(LATE, END_US)
@@ -173,6 +174,16 @@ def test_a_countdown_may_take_any_time(length_us: int) -> None:
     assert LIGHTS.frame(PAUSED, length_us) == LIGHTS.frame(late, length_us)
 
 
-def test_the_ring_is_no_more_than_moonlight() -> None:
-    """A light of the ring has less luminance than the lit cells of either side."""
-    assert luminance(scale(DEFAULT.mist, RING_LEVEL)) < min(luminance(DEFAULT.a), luminance(DEFAULT.b))
+@pytest.mark.parametrize("number", RING)
+def test_a_star_glimmers_and_is_at_its_height_when_it_goes_out(number: int) -> None:
+    """It swings by less than a tenth of luminance every 4.4 s, and from its last height only falls."""
+    late = LATE._replace(cells="." * 49)
+    gone = gone_us(late, number)
+    light = [luminance(colour) for colour in course(late, number, START_US + 1_400 * MS, gone, 10 * MS)]
+    assert 0.085 < max(light) - luminance(scale(DEFAULT.mist, STAR_LOW)) < 0.095
+    height = max(range(max(0, len(light) - 200), len(light)), key=light.__getitem__)
+    assert 90 <= len(light) - height <= 120  # its height is a plateau of some steps
+    assert sorted(light[height:], reverse=True) == light[height:]
+    assert max(abs(one - two) for one, two in pairwise(light)) < 0.008
+    assert all(abs(one - two) < 0.004 for one, two in zip(light[: -100 - 440], light[440:-100], strict=True))
+    assert 4_400 * MS == STAR_US

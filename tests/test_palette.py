@@ -9,7 +9,7 @@ import pytest
 
 from firmware.grounds import PAUSED_HIGH, PAUSED_LOW
 from firmware.lights import DIM_LEVEL, DRAW_LEVEL, MENU_LEVEL, MENU_PALE_LEVEL
-from firmware.nightfall import RING_LEVEL
+from firmware.nightfall import STAR_HIGH
 from firmware.palette import DARK, DEFAULT, FLOOR, GAMMA, Colour, luminance, mix, scale
 from firmware.snapshot import Side
 
@@ -140,12 +140,12 @@ STEADY: dict[str, dict[str, Colour]] = {
         for side in SIDES
     },
     "countdown, awake": {
-        "ring": scale(DEFAULT.mist, RING_LEVEL),
+        "star at its height": scale(DEFAULT.mist, STAR_HIGH),
         **{name: getattr(DEFAULT, name) for name in ("a", "b", "neutralised")},
     },
     **{
         f"countdown, asleep at {level}": {
-            "ring": scale(DEFAULT.mist, RING_LEVEL),
+            "star at its height": scale(DEFAULT.mist, STAR_HIGH),
             **{name: scale(getattr(DEFAULT, name), level) for name in ("a", "b", "neutralised")},
         }
         for level in (PAUSED_LOW, PAUSED_HIGH)

@@ -8,36 +8,10 @@ from random import Random
 
 import pytest
 
-from firmware.games import morbak
-from tests.live import Json, Live, running
+from tests.live import running
+from tests.live_play import QUICK, after, to_play, touch
 
 pytestmark = pytest.mark.realtime
-
-QUICK = "[touch]\nhold_ms = 60\nturn_guard_ms = 20\n[phases]\nlobby_ms = 50\nlot_ms = 50\nresult_deaf_ms = 50\n"
-
-
-def to_play(live: Live) -> Json:
-    """Lead the board to play, from wherever it is; returns the state."""
-    for _ in range(1000):
-        if (state := live.state())["phase"] == "play":
-            return state
-        if state["phase"] in ("attract", "paused", "result"):
-            live.tap("d4")
-    raise AssertionError(f"the board stays in {state['phase']}")
-
-
-def touch(live: Live, action: str) -> None:
-    """Carry an action out by the touch it wants, without waiting for what comes of it."""
-    cell = action[-2:]
-    live.touch(cell, True)
-    if len(action) == 2:
-        live.touch(cell, False)
-
-
-def after(state: Json, action: str) -> str:
-    """The position that an action leads to."""
-    position = morbak.parse_position(state["position"])
-    return morbak.format_position(morbak.apply(position, morbak.parse_action(action)))
 
 
 @pytest.mark.long

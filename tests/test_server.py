@@ -167,7 +167,7 @@ def test_a_socket_says_hello_and_the_state_first(live: Live) -> None:
     with live.watch() as watch:
         watch.until(lambda: bool(watch.frames and watch.states))
         hello = watch.others[0]["hello"]
-        assert {"touch": True, "rows": 7, "columns": 7, "hold_ms": 800} == hello
+        assert {"touch": True, "world": True, "rows": 7, "columns": 7, "hold_ms": 800} == hello
         assert STATE_KEYS == set(watch.states[0])
         assert {147} == {len(frame) for frame in watch.frames}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from importlib.resources import files
 from typing import Any
@@ -19,9 +20,13 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from firmware.app import App
+from firmware.game_record import record_of
 from firmware.games import morbak
+from firmware.record import parse_record
+from firmware.web import codes
 from firmware.web.guard import Guard, refusal
 from firmware.web.hub import Hub, Watcher
+from firmware.web.messages import BadInput, World, read_touch, read_world, told
 from firmware.web.protocol import PatientHttp
 from firmware.web.touches import Contacts, Touches
 
@@ -30,52 +35,31 @@ BODY_BYTES = 4096
 BODY_S = 5.0
 CLOCKS_S = 1.0
 STATIC = files("firmware.web") / "static"
+LANGUAGES = ("en", "fr")
 STATUS_CODES = {404: "not_found", 405: "method_not_allowed"}
 Records = Callable[[], Iterator[str]]
 POSTED = "post"  # the holder of contacts that were posted
-
-
-class TouchMessage(msgspec.Struct, forbid_unknown_fields=True):
-    """A contact closes (`down`) or opens."""
-
-    cell: str
-    down: bool
-
-
-class BadInput(Exception):
-    """Input that cannot be used: an HTTP status, a code, and a sentence."""
-
-    def __init__(self, status: int, code: str, text: str) -> None:
-        super().__init__(text)
-        self.status, self.code, self.text = status, code, text
-
-
-def read_touch(body: bytes | str) -> tuple[int, bool]:
-    """The cell and direction of a touch message; raises BadInput for anything else."""
-    try:
-        message = msgspec.json.decode(body, type=TouchMessage)
-    except (msgspec.DecodeError, UnicodeError) as error:
-        text = f'A touch is {{"cell":"d4","down":true}}: {error}.'
-        raise BadInput(400, "malformed", text) from error
-    try:
-        return morbak.parse_cell(message.cell), message.down
-    except morbak.UnreadableText as error:
-        raise BadInput(400, "unknown_cell", f"{message.cell!r} is no cell; cells are a1 to g7.") from error
 
 
 class Web:
     """Everything served over HTTP, around one `App`."""
 
     def __init__(
-        self, app: App, contacts: Contacts | None, host: str = "127.0.0.1", records: Records = lambda: iter(())
+        self,
+        app: App,
+        contacts: Contacts | None,
+        host: str = "127.0.0.1",
+        records: Records = lambda: iter(()),
+        world: World | None = None,
     ) -> None:
-        """`contacts`: those of a simulated board, None on a board that is touched by fingers only.
+        """`contacts`, `world`: those of a simulated board, None on a board that is touched by fingers only.
 
         `records`: the finished games as lines of JSON, oldest first; called in a thread of its own.
         """
         self._records_of = records
         self._app, self._engine, self._clock = app, app.engine, app.clock
         self._touches = Touches(contacts, app.clock, app.engine.felt) if contacts is not None else None
+        self._world = world
         self._hub = Hub()
         self._told = -1
         app.changed.append(self._tell)
@@ -88,11 +72,15 @@ class Web:
             Route("/api/v1/frame", self._frame),
             Route("/api/v1/latency", self._latency),
             Route("/api/v1/records", self._records),
+            Route("/api/v1/qr/rules", self._qr_rules),
+            Route("/api/v1/qr/record", self._qr_record),
             WebSocketRoute("/api/v1/events", self._events),
             Mount("/static", StaticFiles(directory=str(STATIC))),
         ]
         if self._touches is not None:
             routes.append(Route("/api/v1/sim/touch", self._touch, methods=["POST"]))
+        if self._world is not None:
+            routes.append(Route("/api/v1/sim/world", self._change_world, methods=["GET", "POST"]))
         handlers: dict[Any, Callable[[Request, Any], Response | Awaitable[Response]]] = {
             HTTPException: self._failed,
             BadInput: self._bad_input,
@@ -121,6 +109,23 @@ class Web:
         lines = await asyncio.to_thread(lambda: list(self._records_of()))
         return Response("".join(f"{line}\n" for line in lines), media_type="application/jsonl")
 
+    async def _qr_rules(self, request: Request) -> Response:
+        """The rules as text, for a phone without a network: `?lang=fr` or `en`."""
+        lang = request.query_params.get("lang", "en")
+        if lang not in LANGUAGES:
+            raise BadInput(404, "not_found", f"There are no rules in {lang!r}; there are in {' and '.join(LANGUAGES)}.")
+        return _code((STATIC / f"rules.{lang}.txt").read_text("utf-8"))
+
+    async def _qr_record(self, _request: Request) -> Response:
+        """The record of the game that was finished last, as short as `morbak replay` can read it."""
+        game = self._engine.table.game
+        if game is not None and game.ending is not None:  # the disk may be slower than the phone
+            return _code(codes.short_record(record_of(game, 0)))
+        lines = await asyncio.to_thread(lambda: deque(self._records_of(), maxlen=1))
+        if not lines:
+            raise BadInput(404, "not_found", "No game has been finished on this board yet.")
+        return _code(codes.short_record(parse_record(lines[0])))
+
     async def _touch(self, request: Request) -> Response:
         assert self._touches is not None
         cell, down = read_touch(await _body(request))
@@ -129,6 +134,12 @@ class Web:
         else:
             await self._touches.up(POSTED, cell).wait()
         return JSONResponse({"cell": morbak.cell_name(cell), "down": down})
+
+    async def _change_world(self, request: Request) -> Response:
+        assert self._world is not None
+        if request.method == "POST":
+            self._world.change(read_world(await _body(request), self._world.condition))
+        return JSONResponse(told(self._world.condition))
 
     async def _failed(self, request: Request, error: HTTPException) -> Response:
         code = STATUS_CODES.get(error.status_code, "refused")
@@ -192,6 +203,7 @@ class Web:
         board = self._engine.board.capabilities
         return {
             "touch": self._touches is not None,
+            "world": self._world is not None,
             "rows": board.rows,
             "columns": board.columns,
             "hold_ms": self._engine.table.gesture.times.hold_us // 1000,
@@ -236,6 +248,10 @@ class Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leave the signals alone."""
         yield
+
+
+def _code(text: str) -> Response:
+    return Response(codes.svg(text), media_type="image/svg+xml")
 
 
 async def _body(request: Request) -> bytes:

@@ -23,13 +23,13 @@ def mkfs() -> str | None:
     return shutil.which("mkfs.ext4") or shutil.which("mkfs.ext4", path="/usr/sbin:/sbin")
 
 
-def blank_card(path: Path, size_mb: int = 64) -> Path:
-    """Make an empty card; returns its path."""
+def blank_card(path: Path, size_mb: int = 64, *options: str) -> Path:
+    """Make an empty card, with more options of mkfs.ext4; returns its path."""
     program = mkfs()
     assert program is not None
     with path.open("wb") as image:
         image.truncate(size_mb << 20)
-    subprocess.run([program, "-q", "-F", path], check=True)
+    subprocess.run([program, "-q", "-F", *options, path], check=True)
     return path
 
 
