@@ -1,4 +1,4 @@
-"""What people choose at the board and find again after a restart: brightness, language, marks, volume.
+"""What is chosen at the board, kept so that it is found again after a restart.
 
 Kept as `board.json` in the state directory, with a checksum, so that no bit of it flips unnoticed. A file that cannot
 be used is set aside under a new name; nothing is deleted.
@@ -10,13 +10,12 @@ import logging
 import threading
 import zlib
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final
 
 import msgspec
-from msgspec import Meta
 
+from firmware.choosing import Chosen
 from firmware.kept_file import KeptFile, NotKept, Reading
-from hal.profile import Brightness
 
 log = logging.getLogger("morbak")
 
@@ -25,15 +24,6 @@ VERSION: Final = 1
 # As the journal: a disk that is back is used within 2 s.
 RETRY_S: Final = (0.1, 2.0)
 CLOSE_S: Final = 5.0
-
-
-class Chosen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was chosen; None where nothing was, and the profile or the page decides. `marks`: shown on the page."""
-
-    brightness_pct: Brightness | None = None
-    language: Literal["fr", "en"] | None = None
-    marks: bool = False
-    volume_pct: Annotated[int, Meta(ge=0, le=100)] = 50
 
 
 class _Newer(ValueError):

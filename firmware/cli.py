@@ -12,27 +12,31 @@ import random
 import signal
 import socket
 import sys
+import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from firmware import settings_file
+from firmware import config, settings_file
 from firmware.app import App, RealClock
 from firmware.arguments import Misuse, add_board, count, port, profile
+from firmware.assembly import Assembly, new_table
 from firmware.commands_config import add_config
-from firmware.commands_records import add_records
+from firmware.commands_records import add_numbered, add_records, one
 from firmware.commands_rules import add_perft, add_replay
 from firmware.commands_state import add_state_commands
 from firmware.engine import Engine
-from firmware.game_record import game_from
-from firmware.journal import Journal
+from firmware.game import Game
+from firmware.game_record import game_of
 from firmware.lights import Lights
+from firmware.replay import Replay
 from firmware.state_directory import StateDirectory
-from firmware.table import Table
-from firmware.wall import wall
 from hal.errors import BoardError
-from hal.ports import Board, Clock
 from hal.profile import Profile
+
+if TYPE_CHECKING:
+    from sim.world import World
 
 log = logging.getLogger("morbak")
 
@@ -42,6 +46,7 @@ EXAMPLES = """examples:
   morbak perft 2 --divide --position "......./......./......./......./......./......./....... a 7:7 1:1"
   morbak replay games.jsonl              check game records; - reads from standard input
   morbak records show 12                 a finished game, drawn in the terminal
+  morbak records play 12 --open          the same game played again by itself, in the browser
   morbak config show > settings.toml     every setting with its meaning, as a file to start from
   morbak state export backup.jsonl       the game in progress, all records, what was chosen at the board
   morbak soak --games 50 --seed 1        whole games through simulated wires in virtual time
@@ -87,7 +92,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="play: open a board and serve its page"))
-    add_records(commands.add_parser("records", help="the games that were finished on this board"))
+    records = add_records(commands.add_parser("records", help="the games that were finished on this board"))
+    _add_record_play(records.add_parser("play", help="one game plays itself again on a simulated board"))
     add_config(commands.add_parser("config", help="check and show the settings"))
     add_state_commands(commands.add_parser("state", help="carry games, records and choices to another board, and back"))
     add_replay(commands.add_parser("replay", help="check and complete game records"))
@@ -101,8 +107,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     add_board(parser)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this computer only)")
-    parser.add_argument("--port", type=port, default=8700, help="port of the page (default: 8700)")
+    _add_page(parser)
     parser.add_argument(
         "--state",
         type=Path,
@@ -113,8 +118,14 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--config", type=Path, metavar="FILE", help="settings (default: where `morbak config --help` says)"
     )
     parser.add_argument("--seed", type=int, help="seed of lots and of the simulated contacts, to repeat a run")
-    parser.add_argument("--open", action="store_true", help="open the page in a browser")
     parser.set_defaults(command=_run)
+
+
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    """Where the page of a board is served, and whether it opens by itself."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this computer only)")
+    parser.add_argument("--port", type=port, default=8700, help="port of the page (default: 8700)")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
 def _run(parsed: argparse.Namespace) -> int:
@@ -138,25 +149,40 @@ async def _play(
     """Put the board together and play until a signal ends it."""
     if state.trouble is not None:
         log.warning("%s", state.trouble)
-    import time
+    seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
+    world = _simulated(profile, seed)
+    assembly = Assembly(world.board, world.clock, started, state, random.Random(seed))
+    print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
+    try:
+        await _serve(assembly.app, world, parsed, listener, assembly.journal.records)
+    finally:
+        await asyncio.to_thread(assembly.close)
+    return 0
 
-    from firmware.web.server import Server, Web
+
+def _simulated(profile: Profile, seed: int) -> World:
+    """The world of a simulated board, on the clock of this machine."""
     from sim.board import SimBoard
     from sim.clock import StoppableClock
     from sim.faults import HEALTHY
     from sim.world import World
 
-    seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
     clock = StoppableClock(RealClock())
     board = SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6))
-    app, journal = _app(board, clock, started, state, random.Random(seed))
-    web = Web(app, board.contacts, parsed.host, journal.records, World(board, clock, HEALTHY))
+    return World(board, clock, HEALTHY)
+
+
+async def _serve(
+    app: App, world: World, parsed: argparse.Namespace, listener: socket.socket, records: Callable[[], Iterator[str]]
+) -> None:
+    """Run an app with its page, until a signal or the app itself ends it."""
+    from firmware.web.server import Server, Web
+
+    web = Web(app, world.board.contacts, parsed.host, records, world)
     server = Server(web)
     _end_on_signals(app)
-    address = _address(parsed.host, listener.getsockname()[1])
-    print(f"The board is at {address}  (seed {seed}; Ctrl-C ends)", flush=True)
     if parsed.open:
-        webbrowser.open(address)
+        webbrowser.open(_address(parsed.host, listener))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     clocks = asyncio.create_task(web.tell_clocks())
     try:
@@ -165,36 +191,6 @@ async def _play(
         clocks.cancel()
         server.should_exit = True
         await serving
-        if not await asyncio.to_thread(journal.close):
-            log.error("not saved: %s", journal.fault or "the disk did not answer in time.")
-    return 0
-
-
-def _app(
-    board: Board, clock: Clock, started: settings_file.Started, state: StateDirectory, chance: random.Random
-) -> tuple[App, Journal]:
-    """The firmware on a board, with the game that its journal holds, if there is one."""
-    apps: list[App] = []  # the journal opens first, and tells the app later
-
-    def saved(_ticket: int) -> None:
-        for app in apps:
-            app.saved_soon()
-
-    settings = started.settings
-    journal, found = Journal.open(state, wall, saved)
-    table = Table(
-        settings.rules,
-        settings.limits,
-        settings.touch_times,
-        settings.phase_times,
-        draw_lot=lambda: chance.choice(("a", "b")),
-        start_us=clock.now_us(),
-        games=found.games,
-    )
-    if found.save is not None:
-        table.resume(game_from(found.save), found.save.game, clock.now_us())
-    apps.append(App(Engine(table, board, Lights(), journal, {"settings": started.part}), clock))
-    return apps[0], journal
 
 
 def _end_on_signals(app: App) -> None:
@@ -215,9 +211,40 @@ def _listen(host: str, port: int) -> socket.socket:
         raise Misuse(f"cannot listen on {host} port {port}: {hint}.") from error
 
 
-def _address(host: str, port: int) -> str:
+def _address(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
     return f"http://{name}:{port}/"
+
+
+# -- records play --------------------------------------------------------------------------------------------------
+
+
+def _add_record_play(parser: argparse.ArgumentParser) -> None:
+    add_numbered(parser)
+    add_board(parser)
+    _add_page(parser)
+    parser.set_defaults(command=_play_record)
+
+
+def _play_record(parsed: argparse.Namespace) -> int:
+    found, game = profile(parsed.board), game_of(one(parsed))
+    with _listen(parsed.host, parsed.port) as listener:
+        return asyncio.run(_replay(found, game, parsed, listener))
+
+
+async def _replay(profile: Profile, game: Game, parsed: argparse.Namespace, listener: socket.socket) -> int:
+    """Show a game on a board again and again, until somebody touches it or a signal ends it."""
+    world = _simulated(profile, 0)
+    clock = world.clock
+    table = new_table(world.board, clock, config.Settings(), random.Random(0))
+    table.show(Replay(game, parsed.number, clock.now_us(), loop=True))
+    app = App(Engine(table, world.board, Lights()), clock)
+    app.changed.append(lambda: None if table.replay else app.stop())
+    where = _address(parsed.host, listener)
+    print(f"Game {parsed.number} plays at {where}  (a touch or Ctrl-C ends it)", flush=True)
+    await _serve(app, world, parsed, listener, lambda: iter(()))
+    return 0
 
 
 # -- soak --------------------------------------------------------------------------------------------------------

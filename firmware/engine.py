@@ -6,11 +6,12 @@ one latest-only slot. Whoever calls them hands in the time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from firmware import state
+from firmware.choosing import Chosen
 from firmware.frames import Frames
 from firmware.games import morbak
 from firmware.keeper import Keeper, Store
@@ -22,11 +23,12 @@ from hal.ports import Board, Part, Scan
 
 
 class Picture(NamedTuple):
-    """What the LEDs should show from now on, and the press it answers: its own time, and when it was heard."""
+    """What the LEDs should show from now on, how bright, and the press it answers: its own time, and when heard."""
 
     snapshot: Snapshot
-    edge_us: int
-    heard_us: int
+    brightness_pct: int
+    edge_us: int = 0
+    heard_us: int = 0
 
 
 class Engine:
@@ -39,8 +41,11 @@ class Engine:
         lights: Lights,
         store: Store | None = None,
         notes: Mapping[str, Part] = MappingProxyType({}),
+        choose: Callable[[Chosen], None] = lambda _: None,
     ) -> None:
-        """`store`: where games are saved; without one nothing is. `notes`: health that stays as it was at the start."""
+        """`store`: where games are saved; without one nothing is. `notes`: health that stays as it was at the start.
+        `choose` gets whatever is chosen at the board.
+        """
         self.table, self.board = table, board
         self._keeper = Keeper(table, store) if store is not None else None
         self._known_us = 0
@@ -51,7 +56,9 @@ class Engine:
         self.scanned_us = 0  # when the last scan began; written by the scan thread
         self._pressed_us: dict[int, int] = {}
         self._frames = Frames(lights)
-        self._picture = Picture(table.snapshot, 0, 0)
+        self._choose, self._chosen = choose, table.chosen
+        self._picture = Picture(table.snapshot, self._brightness_pct)
+        self._shone_pct: int | None = None  # the brightness that the board has been told
         self._measured_us = 0  # own time of the last press whose light was measured
         self._answered: Picture | None = None  # drawn, not latched yet
         self._drawn_us = 0
@@ -125,7 +132,11 @@ class Engine:
     def light(self, t_us: int) -> bool:
         """Draw what is due at `t_us` and put it on the board; True if a frame was sent."""
         picture = self._picture
-        frame = self._frames.step(picture.snapshot, t_us, self.board.dimmed)
+        turned = picture.brightness_pct != self._shone_pct
+        if turned:
+            self.board.dim(picture.brightness_pct)
+            self._shone_pct = picture.brightness_pct
+        frame = self._frames.step(picture.snapshot, t_us, self.board.dimmed or turned)
         if frame is None:
             return False
         self._drawn_us, self._answered = t_us, picture if self.board.show(frame, t_us) else None
@@ -145,9 +156,15 @@ class Engine:
         if self._fault_us is not None:
             snapshot = snapshot._replace(fault_us=self._fault_us)
         if edge_us is None:
-            self._picture = self._picture._replace(snapshot=snapshot)
+            self._picture = self._picture._replace(snapshot=snapshot, brightness_pct=self._brightness_pct)
         else:
-            self._picture = Picture(snapshot, edge_us, t_us)
+            self._picture = Picture(snapshot, self._brightness_pct, edge_us, t_us)
+
+    @property
+    def _brightness_pct(self) -> int:
+        """What was chosen at the board, or what its profile says."""
+        chosen_pct = self.table.chosen.brightness_pct
+        return self.table.brightness_pct if chosen_pct is None else chosen_pct
 
     def _judge(self, t_us: int) -> None:
         if self._keeper is not None:
@@ -155,6 +172,9 @@ class Engine:
         else:
             self.table.advance(self._known_us)
         self.due_us = self.table.due_us
+        if self.table.chosen is not self._chosen:
+            self._chosen = self.table.chosen
+            self._choose(self._chosen)
 
     def _own_parts(self, t_us: int) -> dict[str, Part]:
         stuck = ", ".join(morbak.cell_name(cell) for cell in sorted(self.table.stuck))
@@ -168,7 +188,7 @@ class Engine:
 
 def _lasting(document: state.Document) -> state.Document:
     """What is left of a document without the clocks, which are told once a second and count as no change."""
-    lasting = {key: value for key, value in document.items() if key not in ("clocks_ms", "move_left_ms")}
+    lasting = {key: value for key, value in document.items() if key not in ("clocks_ms", "move_left_ms", "parks_in_ms")}
     if lasting["menu"] and lasting["menu"]["asked"]:
         menu = lasting["menu"]
         lasting["menu"] = menu | {"asked": menu["asked"] | {"left_ms": None}}

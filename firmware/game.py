@@ -118,10 +118,15 @@ class Game:
 
     def set_up(self) -> None:
         """Set the position up again from the moves that stand."""
-        self.state = morbak.initial(self.rules, self.starter)
+        self.state = self.states()[-1]
+
+    def states(self) -> list[morbak.State]:
+        """Every position of the moves that stand, the empty board first."""
+        states = [morbak.initial(self.rules, self.starter)]
         for index, move in enumerate(self.moves):
             lost = index in self.timeouts
-            self.state = morbak.pass_turn(self.state) if lost else morbak.apply(self.state, move)
+            states.append(morbak.pass_turn(states[-1]) if lost else morbak.apply(states[-1], move))
+        return states
 
     def _used_us(self) -> tuple[int, int]:
         """What both sides have thought over the moves that stand."""

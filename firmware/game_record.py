@@ -5,6 +5,7 @@ from __future__ import annotations
 from firmware.clock import Clocks, Limits
 from firmware.game import Ending, Game, Undone
 from firmware.games import morbak
+from firmware.match import Match
 from firmware.record import Record, RuleOptions, Takeback, TimeLimits, record_rules
 from firmware.save import MatchSave, Save
 
@@ -32,13 +33,13 @@ def record_of(game: Game, seq: int) -> Record:
     )
 
 
-def save_of(game: Game, seq: int, t_us: int) -> Save:
+def save_of(game: Game, match: Match, seq: int, t_us: int) -> Save:
     """Everything of a game at `t_us` that has to outlive a power cut; what its clock has used is in the save."""
     clocks = game.clocks.stop(t_us)
     return Save(
         game=seq,
         record=record_of(game, seq),
-        match=MatchSave(game.clocks.limits.total_us, game.clocks.limits.move_us),
+        match=MatchSave(*game.clocks.limits, match.series, match.halves),
         used_us=clocks.used_us,
         move_used_us=clocks.move_used_us,
         timeouts_running=game.timeouts_running,
@@ -48,20 +49,31 @@ def save_of(game: Game, seq: int, t_us: int) -> Save:
 
 def game_from(save: Save) -> Game:
     """The game of a save, its clocks standing. Raises ValueError for a record that does not play."""
-    record = save.record
-    game = Game(record_rules(record), Limits(save.match.total_us, save.match.move_us), record.starter)
+    game = game_of(save.record, Limits(save.match.total_us, save.match.move_us))
+    game.timeouts_running = save.timeouts_running
+    game.clocks = Clocks(game.clocks.limits, save.used_us, save.move_used_us)
+    return game
+
+
+def game_of(record: Record, limits: Limits = Limits(None, None)) -> Game:  # noqa: B008 - a constant
+    """The game that a record tells, its clocks full. Raises ValueError for a record that does not play."""
+    game = Game(record_rules(record), limits, record.starter)
     game.moves = [morbak.parse_action(text) for text in record.moves]
     game.times_us = [ms * MS for ms in record.ms] if isinstance(record.ms, tuple) else [0] * len(game.moves)
     game.timeouts = list(record.timeouts) if isinstance(record.timeouts, tuple) else []
     takebacks = record.takebacks if isinstance(record.takebacks, tuple) else ()
     game.undone = [Undone(back.at, tuple(morbak.parse_action(text) for text in back.moves)) for back in takebacks]
-    game.timeouts_running = save.timeouts_running
     game.set_up()
-    game.clocks = Clocks(game.clocks.limits, save.used_us, save.move_used_us)
     if record.result is not None and record.reason is not None:
         line = tuple(sorted(morbak.parse_cell(name) for name in record.line or ()))
         game.ending = Ending(record.result, record.reason, line)
     return game
+
+
+def match_from(save: Save) -> Match:
+    """The match that the game of a save belongs to."""
+    saved = save.match
+    return Match(record_rules(save.record), Limits(saved.total_us, saved.move_us), saved.series, saved.halves)
 
 
 def _rules(rules: morbak.Rules) -> str | RuleOptions:

@@ -68,6 +68,11 @@ class Gesture:
         return self._spoiled
 
     @property
+    def armed(self) -> bool:
+        """The two fingers of a chord are down and wait for its time."""
+        return self._chord is not None
+
+    @property
     def down(self) -> frozenset[int]:
         """Every cell with a finger on it, live or dead."""
         return frozenset(self._live) | frozenset(self._dead)

@@ -47,8 +47,11 @@ class Found(NamedTuple):
 
     @property
     def save(self) -> Save | None:
-        """The game to be gone on with, or None."""
-        return None if self.finished else self.newest
+        """What was on the board: a game to be gone on with, or a result that nobody had left; else None."""
+        newest = self.newest
+        if newest is None or newest.left or (self.finished and newest.record.result is None):
+            return None
+        return newest
 
 
 class _Waiting(NamedTuple):

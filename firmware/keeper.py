@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import msgspec
+
 from firmware.game_record import save_of
 from firmware.save import Save
 from firmware.table import Table
@@ -37,7 +39,7 @@ class Keeper:
     def __init__(self, table: Table, store: Store) -> None:
         self._table, self._store = table, store
         self._kept = table.revision
-        self._open: Save | None = None  # the last save of a game that has not ended
+        self._last: Save | None = None  # of the game on the table
         self._ticket = 0
         self._since_us = self._beat_us = 0  # since when something is on its way; when the clock was last saved
 
@@ -66,14 +68,13 @@ class Keeper:
         if self._table.revision == self._kept:
             return
         self._kept = self._table.revision
-        game = self._table.game
-        if self._open is not None and (game is None or self._table.number != self._open.game):
-            self._put(self._open, True, t_us)  # left for a new one
-            self._open = None
+        game, last = self._table.game, self._last
+        if last is not None and (game is None or (self._table.number != last.game and last.record.result is None)):
+            self._put(msgspec.structs.replace(last, left=True, running=False), True, t_us)
+        self._last = None
         if game is not None:
-            save = save_of(game, self._table.number, t_us)
-            self._open = None if game.ending else save
-            self._put(save, game.ending is not None, t_us)
+            self._last = save_of(game, self._table.match, self._table.number, t_us)
+            self._put(self._last, game.ending is not None, t_us)
 
     def _put(self, save: Save, finished: bool, t_us: int) -> None:
         if self._store.saved >= self._ticket:
@@ -85,6 +86,6 @@ class Keeper:
         """Save a running clock, if it was not saved for 5 s."""
         game = self._table.game
         if game is not None and game.clocks.running is not None and t_us >= self._beat_us + BEAT_US:
-            self._open = save_of(game, self._table.number, t_us)
-            self._store.heartbeat(self._open)
+            self._last = save_of(game, self._table.match, self._table.number, t_us)
+            self._store.heartbeat(self._last)
             self._beat_us = t_us

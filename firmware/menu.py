@@ -1,4 +1,4 @@
-"""The menu on the board: which cells mean what for which side, what is asked of the other side, what comes of a touch.
+"""Menu and options on the board: which cells mean what for whom, what is asked of the other side, what is chosen.
 
 Side a's first row is row 1 from a1, his second row 2; side b's are rows 7 and 6, mirrored from g7, so that both read
 them from their own seat. Nothing is decided here: a touch becomes a `Choice`, and the table carries it out.
@@ -6,22 +6,34 @@ them from their own seat. Nothing is decided here: a touch becomes a `Choice`, a
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from firmware.snapshot import Side
 
+Kind = Literal["menu", "options"]
 Item = Literal[
     "pause", "takeback", "draw", "resign", "new_game", "brightness", "close",
     "replay", "language", "marks", "volume", "cursor", "operator", "free",
+    "total_15", "total_10", "total_5", "total_none", "move_2", "move_1", "move_none",
+    "rules_standard", "rules_lite", "series_1", "series_3", "series_5",
 ]  # fmt: skip
-ITEMS: tuple[Item, ...] = get_args(Item)
+ITEMS: tuple[Item, ...] = (
+    "pause", "takeback", "draw", "resign", "new_game", "brightness", "close",
+    "replay", "language", "marks", "volume", "cursor", "operator", "free",
+)  # fmt: skip
+# The lobby's options in the same two rows; the gap keeps rules and series apart.
+OPTIONS: tuple[Item | None, ...] = (
+    "total_15", "total_10", "total_5", "total_none", "move_2", "move_1", "move_none",
+    "rules_standard", "rules_lite", None, "series_1", "series_3", "series_5", "close",
+)  # fmt: skip
 # What changes the game for both wants the other side's consent.
 CONSENT: frozenset[Item] = frozenset(("pause", "takeback", "draw", "new_game"))
-COLUMNS, CELLS = 7, 49
+CELLS = 49
 
 
 class MenuTimes(NamedTuple):
-    """How long a request waits for its answer, and a menu for a touch, in microseconds."""
+    """How long a request waits for its answer, and an open menu for a touch, in microseconds."""
 
     ask_us: int = 15_000_000
     idle_us: int = 30_000_000
@@ -49,19 +61,21 @@ class Choice(NamedTuple):
     by: Side
 
 
-def places() -> dict[int, Place]:
-    """Every cell of the menu; b's cell of an item is a's, turned half round."""
-    a = {row * COLUMNS + column: Place("a", ITEMS[row * COLUMNS + column]) for row in (0, 1) for column in range(7)}
+def _places(items: Sequence[Item | None]) -> dict[int, Place]:
+    """Every cell of two rows of items from a1; b's cell of an item is a's, turned half round."""
+    a = {cell: Place("a", item) for cell, item in enumerate(items) if item is not None}
     return a | {CELLS - 1 - cell: Place("b", place.item) for cell, place in a.items()}
 
 
-PLACES = places()
+PLACES: dict[Kind, dict[int, Place]] = {"menu": _places(ITEMS), "options": _places(OPTIONS)}
 
 
 class Menu:
-    """An open menu. `offers` says which items can be chosen now; the others are dark and do nothing."""
+    """An open menu, or open options. `offers` says what can be chosen now; all else is dark and does nothing."""
 
-    def __init__(self, times: MenuTimes, t_us: int) -> None:
+    def __init__(self, kind: Kind, times: MenuTimes, t_us: int) -> None:
+        self.kind: Kind = kind
+        self.places = PLACES[kind]
         self.asked: Asked | None = None
         self._times, self._touched_us = times, t_us
 
@@ -89,21 +103,21 @@ class Menu:
 
     def answers(self, cell: int) -> bool:
         """Whether `cell` is the one on which the other side answers what is asked."""
-        place = PLACES.get(cell)
+        place = self.places.get(cell)
         return self.asked is not None and place is not None and place == Place(_other(self.asked.by), self.asked.item)
 
     def asks(self, cell: int) -> bool:
         """Whether `cell` is the one from which something was asked."""
-        return self.asked is not None and PLACES.get(cell) == Place(self.asked.by, self.asked.item)
+        return self.asked is not None and self.places.get(cell) == Place(self.asked.by, self.asked.item)
 
     def wants_hold(self, cell: int) -> bool:
         """Whether a hold on `cell` means something: consent, or giving up."""
-        place = PLACES.get(cell)
+        place = self.places.get(cell)
         return self.answers(cell) or (self.asked is None and place is not None and place.item == "resign")
 
     def tap(self, cell: int, t_us: int, offers: frozenset[Item]) -> Choice | None:
         """A tap asks, withdraws, refuses or chooses; a tap that means nothing changes nothing."""
-        place = PLACES.get(cell)
+        place = self.places.get(cell)
         if place is None or place.item not in offers:
             return None
         if self.asked is not None:
@@ -117,7 +131,7 @@ class Menu:
 
     def hold(self, cell: int, t_us: int, offers: frozenset[Item]) -> Choice | None:
         """A hold gives consent to what is asked, or resigns."""
-        place = PLACES.get(cell)
+        place = self.places.get(cell)
         if place is None or place.item not in offers or not self.wants_hold(cell):
             return None
         if self.asked is None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from firmware.gesture import Chord
 from firmware.menu import MenuTimes
+from firmware.snapshot import Phase
 
 
 class PhaseTimes(NamedTuple):
@@ -21,13 +22,17 @@ class PhaseTimes(NamedTuple):
     pips_hold_us: int = 500_000
     menu_hold_us: int = 2_000_000
     menu: MenuTimes = MenuTimes()
+    park_us: int = 300_000_000
+    countdown_us: int = 20_000_000
 
 
-def chords(times: PhaseTimes) -> dict[frozenset[int], Chord]:
-    """Own two corners show the pools; opposite corners, a1 and g7, open the menu."""
+MENU_CORNERS = frozenset((0, 48))
+
+
+def chords(times: PhaseTimes, phase: Phase) -> dict[frozenset[int], Chord]:
+    """Own two corners show the pools; opposite corners, a1 and g7, open the menu, in the lobby the options."""
     pips = Chord("pips", times.pips_hold_us)
-    return {
-        frozenset((0, 6)): pips,
-        frozenset((42, 48)): pips,
-        frozenset((0, 48)): Chord("menu", times.menu_hold_us),
-    }
+    menu = {MENU_CORNERS: Chord("menu", times.menu_hold_us)}
+    if phase in ("play", "paused"):
+        return {frozenset((0, 6)): pips, frozenset((42, 48)): pips} | menu
+    return menu if phase in ("lobby", "result") else {}

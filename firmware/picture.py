@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware.games import morbak
-from firmware.menu import PLACES
+from firmware.menu import Item
 from firmware.snapshot import MenuLight, Pips, Snapshot
 
 if TYPE_CHECKING:
+    from firmware.replay import Replay
     from firmware.table import Table
+
+# Of two groups of options side by side, the second shines paler.
+PALE: frozenset[Item] = frozenset(("move_2", "move_1", "move_none", "series_1", "series_3", "series_5"))
 
 
 def snapshot(table: Table) -> Snapshot:
     """What may shine now; holds until something happens."""
+    if table.replay is not None:
+        return _replayed(table, table.replay)
     game = table.game
     ending = game.ending if game else None
     low_us, urgent_us = _short_of_time(table)
@@ -38,18 +44,38 @@ def snapshot(table: Table) -> Snapshot:
         menu=_menu(table),
         asked_us=table.menu.asked.since_us if table.menu and table.menu.asked else 0,
         pips=_pips(table),
+        countdown=table.countdown,
+    )
+
+
+def _replayed(table: Table, replay: Replay) -> Snapshot:
+    """A game that plays itself again, and the fingers of whoever watches."""
+    ending = replay.ending
+    return Snapshot(
+        phase="replay",
+        phase_us=replay.shown_us if ending else replay.start_us,
+        cells=morbak.cells(replay.state),
+        last_cell=replay.last,
+        last_us=replay.shown_us,
+        touches=table.previews.touches,
+        starter=replay.starter,
+        winner=ending.result if ending and ending.result != "draw" else None,
+        line=ending.line if ending else (),
+        ghosts=table.haze.cells,
+        ghosts_us=table.haze.since_us,
+        ghosts_until_us=table.haze.until_us,
     )
 
 
 def _menu(table: Table) -> tuple[MenuLight, ...]:
-    """The cells of an open menu that mean something now."""
+    """The cells of an open menu, or of open options, that mean something now."""
     menu = table.menu
     if menu is None:
         return ()
-    offers = table.offers()
+    offers, on = table.offers(), table.set_items()
     return tuple(
-        MenuLight(cell, place.side, menu.asks(cell), menu.answers(cell))
-        for cell, place in PLACES.items()
+        MenuLight(cell, place.side, menu.asks(cell) or place.item in on, menu.answers(cell), place.item in PALE)
+        for cell, place in menu.places.items()
         if place.item in offers
     )
 

@@ -14,7 +14,10 @@ from firmware.record import Record
 
 
 class MatchSave(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The match a game belongs to: its limits of time, its length, and the score in half points of a and b."""
+    """The match a game belongs to: its limits of time, its length, and the score in half points of a and b.
+
+    The score counts the game itself once that has ended.
+    """
 
     total_us: int | None
     move_us: int | None
@@ -27,7 +30,7 @@ class Save(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `game`: its number, rising by one with each game on this board. `used_us`: thinking time of a and b in finished
     stretches and the turn under way. `move_used_us`: that part of it which belongs to the turn under way. `running`:
-    a clock was running. `timeouts_running`: turns in a row that ended by time-out.
+    a clock was running. `timeouts_running`: turns in a row that ended by time-out. `left`: nobody comes back to it.
     """
 
     game: int
@@ -37,6 +40,7 @@ class Save(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     move_used_us: int = 0
     timeouts_running: int = 0
     running: bool = False
+    left: bool = False
     v: Literal[1] = 1
 
 

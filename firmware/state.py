@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from firmware.game import Game
 from firmware.games import morbak
-from firmware.menu import PLACES
+from firmware.match import HALVES
 from firmware.table import Table
 from hal.ports import Part
 
@@ -24,6 +26,9 @@ def document(table: Table, t_us: int, parts: dict[str, Part]) -> Document:
         "refusal": _refusal(table),
         **_ending(game),
         "menu": _menu(table, t_us),
+        "match": _match(table),
+        "chosen": msgspec.structs.asdict(table.chosen),
+        "replay": _replay(table),
         "health": {
             "ok": all(part.ok for part in parts.values()),
             "parts": {name: {"ok": part.ok, "text": part.text} for name, part in parts.items()},
@@ -32,14 +37,20 @@ def document(table: Table, t_us: int, parts: dict[str, Part]) -> Document:
 
 
 def clocks(table: Table, t_us: int) -> Document:
-    """The two clocks and the time left for the move, in milliseconds at `t_us`; null = unlimited, or no game."""
-    game = table.game
+    """The two clocks and the time left for the move, in milliseconds at `t_us`; null = unlimited, or no game.
+
+    `parks_in_ms`: what is left of the countdown to parking; null where none runs.
+    """
+    game, countdown = table.game, table.countdown
+    drowsy = countdown is not None and t_us >= countdown.start_us
+    parks_in_ms = _ms(max(0, countdown.end_us - t_us)) if countdown and drowsy else None
     if game is None:
-        total_ms = _ms(table.limits.total_us)
-        return {"clocks_ms": {"a": total_ms, "b": total_ms}, "move_left_ms": None}
+        total_ms = _ms(table.match.limits.total_us)
+        return {"clocks_ms": {"a": total_ms, "b": total_ms}, "move_left_ms": None, "parks_in_ms": parks_in_ms}
     return {
         "clocks_ms": {"a": _ms(game.clocks.left_us("a", t_us)), "b": _ms(game.clocks.left_us("b", t_us))},
         "move_left_ms": _ms(game.clocks.move_left_us(t_us)),
+        "parks_in_ms": parks_in_ms,
     }
 
 
@@ -55,12 +66,13 @@ def _position(game: Game) -> Document:
 
 
 def _empty(table: Table) -> Document:
+    rules = table.match.rules
     return {
-        "position": morbak.format_position(morbak.initial(table.rules)),
+        "position": morbak.format_position(morbak.initial(rules)),
         "starter": None,
         "to_move": None,
-        "pools": _sides((table.rules.pool, table.rules.pool)),
-        "neutralisations": _sides((table.rules.neutralisations, table.rules.neutralisations)),
+        "pools": _sides((rules.pool, rules.pool)),
+        "neutralisations": _sides((rules.neutralisations, rules.neutralisations)),
         "last_action": None,
     }
 
@@ -81,16 +93,37 @@ def _menu(table: Table, t_us: int) -> Document | None:
     menu = table.menu
     if menu is None:
         return None
-    asked, offers = menu.asked, table.offers()
+    asked, offers, on = menu.asked, table.offers(), table.set_items()
     left_ms = None if asked is None else _ms(max(0, menu.due_us - t_us))
     return {
+        "kind": menu.kind,
         "cells": {
-            morbak.cell_name(cell): {"side": place.side, "item": place.item, "on": menu.asks(cell)}
-            for cell, place in PLACES.items()
+            morbak.cell_name(cell): {
+                "side": place.side,
+                "item": place.item,
+                "on": menu.asks(cell) or place.item in on,
+            }
+            for cell, place in menu.places.items()
             if place.item in offers
         },
         "asked": None if asked is None else {"item": asked.item, "by": asked.by, "left_ms": left_ms},
     }
+
+
+def _match(table: Table) -> Document:
+    """Best of how many games, and the points so far; a draw gives each side half of one."""
+    match = table.match
+    a, b = (halves / HALVES for halves in match.halves)
+    return {"series": match.series, "score": {"a": a, "b": b}, "over": match.over}
+
+
+def _replay(table: Table) -> Document | None:
+    """The game that plays itself again: its number, how many of its moves are shown, and of how many."""
+    replay = table.replay
+    if replay is None:
+        return None
+    position = morbak.format_position(replay.state)
+    return {"seq": replay.seq, "at": replay.at, "of": len(replay.moves), "position": position}
 
 
 def _sides(pair: tuple[int, int]) -> Document:

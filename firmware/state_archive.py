@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from firmware.chosen import Chosen
+from firmware.choosing import Chosen
 from firmware.journal_lines import Entry, plays
 from hal.tables import Source
 

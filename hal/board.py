@@ -66,6 +66,15 @@ class MatrixBoard:
         self._leds_fault, self._limit, self._sent = None, limit, chain
         return True
 
+    @property
+    def brightness_pct(self) -> int:
+        """At how much of full all light shows; at first what the profile says."""
+        return self._pixels.brightness_pct
+
+    def dim(self, brightness_pct: int) -> None:
+        """Show all light at `brightness_pct` of full, 5 to 100, from the next frame on; for the LEDs' thread."""
+        self._pixels.dim(brightness_pct)
+
     def wire(self) -> bytes:
         """What the LEDs got last: rows x columns x 3 bytes RGB in cell order, linear wire values, limiter applied."""
         return self._pixels.cells(self._sent)

@@ -119,7 +119,7 @@ class _Colours(dict[bytes, bytes]):
         super().__init__()
         leds = profile.leds
         self._levels = [[round((v / 255) ** leds.gamma * share * _FULL) for v in range(256)] for share in leds.balance]
-        self._pct = leds.brightness_pct
+        self.brightness_pct = leds.brightness_pct
         self._order = ["RGB".index(channel) for channel in leds.colour_order]
 
     def __missing__(self, colour: bytes) -> bytes:
@@ -134,9 +134,9 @@ class _Colours(dict[bytes, bytes]):
     def _wire(self, light: list[int]) -> bytes:
         """Three 16-bit channels at the set brightness; what is lit stays visible, whatever gamma and balance."""
         lead = max(light)
-        if 255 * lead * self._pct < VISIBLE * 100 * _FULL:
+        if 255 * lead * self.brightness_pct < VISIBLE * 100 * _FULL:
             return bytes(_nearest(VISIBLE * level, lead) for level in light)
-        return bytes(_nearest(255 * level * self._pct, 100 * _FULL) for level in light)
+        return bytes(_nearest(255 * level * self.brightness_pct, 100 * _FULL) for level in light)
 
 
 def _nearest(numerator: int, denominator: int) -> int:
@@ -154,6 +154,17 @@ class Pixels:
         self._in_chain_order = itemgetter(slice(None)) if straight else itemgetter(*profile.chain)
         self._colours = _Colours(profile)
         self._channels = itemgetter(*_channel_places(profile))
+
+    @property
+    def brightness_pct(self) -> int:
+        """At how much of full all light shows."""
+        return self._colours.brightness_pct
+
+    def dim(self, brightness_pct: int) -> None:
+        """Show all light at `brightness_pct` of full from the next frame on."""
+        if brightness_pct != self._colours.brightness_pct:
+            self._colours.brightness_pct = brightness_pct
+            self._colours.clear()
 
     def chain(self, frame: bytes) -> bytes:
         """What the LEDs get for a frame (rows x columns x 3 bytes, sRGB, cell order), but for the current limit."""

@@ -109,6 +109,16 @@ class Board(Protocol):
         the LEDs did not take it, which shows in `health`.
         """
 
+    @property
+    def brightness_pct(self) -> int:
+        """At how much of full all light shows; at first what the profile says."""
+
+    def dim(self, brightness_pct: int) -> None:
+        """Show all light at `brightness_pct` of full, 5 to 100, from the next frame on.
+
+        Called by the thread that calls `show`.
+        """
+
     def wire(self) -> bytes:
         """What the LEDs got last: rows x columns x 3 bytes RGB in cell order, linear wire values, limiter applied."""
 

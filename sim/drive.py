@@ -45,7 +45,14 @@ class Drive:
         chance = Random(f"{seed}/lot")
         self.clock = VirtualClock()
         self.board = SimBoard(profile or load(shipped("sim")), self.clock, faults=faults, seed=seed)
-        self.table = Table(rules, limits, touch_times, phase_times, lambda: chance.choice(("a", "b")))
+        self.table = Table(
+            rules,
+            limits,
+            touch_times,
+            phase_times,
+            lambda: chance.choice(("a", "b")),
+            brightness_pct=self.board.brightness_pct,
+        )
         self.engine = Engine(self.table, self.board, Lights())
         self.heard: list[Callable[[int], None]] = []  # called after the loop's step, with its time
         self._fingers: deque[Finger] = deque()

@@ -59,7 +59,7 @@ class Match:
         """`seen` gets every action and every latched frame as bytes; `peaceful` people avoid lines."""
         self._drive, self._random, self._report, self._seen = drive, random, tally, seen
         self._table, self._peaceful = drive.table, peaceful
-        self._rules, self._limits = drive.table.rules, drive.table.limits
+        self._rules, self._limits = drive.table.match.rules, drive.table.match.limits
         self._flashes = Flashes(wire=True)
         self._budget_ma = _budget_ma()
         self._free_us = 0  # before this time a press is dead

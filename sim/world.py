@@ -17,14 +17,14 @@ class World:
 
     def __init__(self, board: SimBoard, clock: StoppableClock, faults: Faults) -> None:
         """`faults`: those the board was made with, to which it returns."""
-        self._board, self._clock, self._faults = board, clock, faults
+        self.board, self.clock, self._faults = board, clock, faults
         self.condition = Condition(stuck=faults.stuck)
 
     def change(self, condition: Condition) -> None:
         """Let the world be like this from now on."""
         self.condition = condition
-        self._clock.stop() if condition.paused else self._clock.go()
-        self._board.change(
+        self.clock.stop() if condition.paused else self.clock.go()
+        self.board.change(
             replace(
                 self._faults,
                 bounce_us=LONG_BOUNCE_US if condition.bounce else self._faults.bounce_us,

@@ -163,10 +163,11 @@ def limits_beat_actions() -> None:
 
     def advance(original: Any, self: table.Table, known_us: int) -> None:
         while (t_us := self.due_us) is not None and t_us <= known_us:
-            if self._due_us() == t_us:
+            limit_us = min((limit_us for limit_us, _ in self._deadlines()), default=None)
+            if limit_us == t_us:
                 self._time_up(t_us)
             else:
-                original(self, t_us if self._due_us() is None else min(t_us, self._due_us() - 1))
+                original(self, t_us if limit_us is None else min(t_us, limit_us - 1))
         original(self, known_us)
 
     _wrap(table.Table, "advance", advance)
@@ -176,11 +177,11 @@ def limits_beat_actions() -> None:
 def preview_waits() -> None:
     """A cell lights when its press is judged, not when it is felt."""
 
-    def answer(original: Any, self: table.Table, cell: int, t_us: int) -> None:
+    def light(original: Any, self: table.Table, cell: int, t_us: int) -> None:
         if self.gesture._live.get(cell) == t_us:
             original(self, cell, t_us)
 
-    _wrap(table.Table, "_answer", answer)
+    _wrap(table.Table, "_light", light)
 
 
 @_break

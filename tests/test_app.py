@@ -85,6 +85,10 @@ class ScriptBoard:
         return scan
 
     dimmed = False
+    brightness_pct = 100
+
+    def dim(self, brightness_pct: int) -> None:
+        self.brightness_pct = brightness_pct
 
     def show(self, frame: bytes, t_us: int) -> bool:
         self.owners["leds"].add(threading.get_ident())

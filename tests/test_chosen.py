@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from firmware import chosen
-from firmware.chosen import Chosen, ChosenKeeper, load, save
+from firmware.choosing import Chosen
+from firmware.chosen import ChosenKeeper, load, save
 from firmware.kept_file import NotKept
 from tests.damage import damages
 

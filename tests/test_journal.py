@@ -12,6 +12,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -43,13 +44,21 @@ def test_an_empty_journal_has_nothing(tmp_path: Path) -> None:
 
 
 def test_every_save_of_a_game_comes_back(tmp_path: Path) -> None:
-    """After each save of two games the next start finds exactly that one; a finished game is none to go on with
-    (cases G5, F15)."""
+    """After each save of two games the next start finds exactly that one, a result too (cases G5, F15)."""
     for index, (save, finished) in enumerate(SCRIPT[: ENDS[1] + 1]):
         found = play(tmp_path, [(save, finished)])
         expected = SCRIPT[index - 1] if index else (None, False)
         assert expected == (found.newest, found.finished)
-        assert (None if expected[1] else expected[0]) == found.save
+        assert expected[0] == found.save
+
+
+def test_what_was_left_is_not_gone_on_with(tmp_path: Path) -> None:
+    """A game that was left for another one, and a result that the players left, stand in the journal only."""
+    unfinished, result = SCRIPT[0][0], SCRIPT[ENDS[0]][0]
+    for save in (unfinished, msgspec.structs.replace(result, left=True)):
+        play(tmp_path, [(save, True)])
+        found = play(tmp_path, [])
+        assert (save, None) == (found.newest, found.save)
 
 
 def test_finished_games_are_records_in_order_of_their_numbers(tmp_path: Path) -> None:

@@ -9,13 +9,16 @@ import pytest
 from firmware.clock import Limits
 from firmware.engine import Engine
 from firmware.game import Game
-from firmware.game_record import game_from, save_of
+from firmware.game_record import game_from, match_from, save_of
 from firmware.games import morbak
 from firmware.lights import Lights
+from firmware.match import Match
 from firmware.record import format_record, parse_record
 from firmware.save import Save
 from sim.fingers import chord, hold, tap
 from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene
+
+MATCH = Match(morbak.STANDARD, Limits())
 
 
 class Disk:
@@ -147,7 +150,7 @@ def test_a_game_comes_back_as_it_was(texts: list[str]) -> None:
     if texts:
         game.take_back(t_us + S)
         game.play(morbak.parse_action(texts[-1]), t_us + 2 * S)
-    again = game_from(save_of(game, 7, t_us + 3 * S))
+    again = game_from(save_of(game, MATCH, 7, t_us + 3 * S))
     assert (game.state, game.moves, game.undone, game.timeouts) == (
         again.state,
         again.moves,
@@ -164,9 +167,9 @@ def test_a_resumed_game_waits_for_a_touch() -> None:
     game = Game(morbak.STANDARD, Limits(), "a")
     game.run(0)
     game.play(morbak.parse_action("d4"), 5 * S)
-    save = save_of(game, 3, 7 * S)
+    save = save_of(game, MATCH, 3, 7 * S)
     scene = scene_on(Disk())
-    scene.table.resume(game_from(save), save.game, 0)
+    scene.table.resume(game_from(save), match_from(save), save.game, 0)
     scene.wait(60 * S)
     assert ("paused", 3) == (scene.table.phase, scene.table.number)
     assert (895 * S, 898 * S) == tuple(scene.table.game.clocks.left_us(side, scene.now_us) for side in ("a", "b"))

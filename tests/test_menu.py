@@ -6,12 +6,14 @@ import pytest
 
 from firmware.clock import Limits
 from firmware.games import morbak
-from firmware.menu import CONSENT, ITEMS, PLACES, Item
+from firmware.menu import CONSENT, ITEMS, Item
+from firmware.menu import PLACES as ALL_PLACES
 from firmware.snapshot import Side
 from firmware.state import document
 from sim.fingers import chord, hold, tap
 from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene, playing
 
+PLACES = ALL_PLACES["menu"]
 OTHER: dict[Side, Side] = {"a": "b", "b": "a"}
 SIDES: list[Side] = ["a", "b"]
 

@@ -14,6 +14,7 @@ from firmware.game import Game
 from firmware.game_record import save_of
 from firmware.games import morbak
 from firmware.journal import Journal
+from firmware.match import Match
 from firmware.record import parse_record
 from firmware.state_directory import StateDirectory
 from tests.live import running
@@ -32,7 +33,7 @@ def state(tmp_path: Path) -> Path:
         game.run(0)
         for turn, text in enumerate(WON[: 5 if number == 3 else 11], 1):
             game.play(morbak.parse_action(text), turn * 1_000_000)
-        journal.put(save_of(game, number, 20_000_000), game.ending is not None)
+        journal.put(save_of(game, Match(game.rules, game.clocks.limits), number, 20_000_000), game.ending is not None)
     assert journal.close()
     directory.close()
     return tmp_path

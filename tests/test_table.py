@@ -9,6 +9,7 @@ import pytest
 
 from firmware.clock import Limits
 from firmware.games import morbak
+from firmware.phases import PhaseTimes
 from firmware.table import Played
 from hal.profile import Profile, load, shipped
 from sim.drive import Drive
@@ -364,7 +365,7 @@ def test_a_finger_that_holds_through_the_limit_is_dead() -> None:
 
 def test_both_limits_may_be_off() -> None:
     """Without limits nobody is ever out of time."""
-    scene = playing(limits=NO_LIMITS)
+    scene = playing(limits=NO_LIMITS, phase_times=PhaseTimes(park_us=7_200 * S))
     assert [] == scene.wait(3600 * S)
     assert "play" == scene.table.phase
 

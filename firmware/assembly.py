@@ -1,0 +1,75 @@
+"""The firmware put together on a board, with what its state directory holds; and taken apart in the right order."""
+
+from __future__ import annotations
+
+import logging
+from random import Random
+
+from firmware import chosen
+from firmware.app import App
+from firmware.choosing import Chosen
+from firmware.config import Settings
+from firmware.engine import Engine
+from firmware.game_record import game_from, match_from
+from firmware.journal import Found, Journal
+from firmware.lights import Lights
+from firmware.settings_file import Started
+from firmware.state_directory import StateDirectory
+from firmware.table import Table
+from firmware.wall import wall
+from hal.ports import Board, Clock
+
+log = logging.getLogger("morbak")
+
+
+NOTHING_FOUND, NOTHING_CHOSEN = Found(), Chosen()
+
+
+def new_table(
+    board: Board,
+    clock: Clock,
+    settings: Settings,
+    chance: Random,
+    found: Found = NOTHING_FOUND,
+    chosen: Chosen = NOTHING_CHOSEN,
+) -> Table:
+    """A table by the settings, with the game or the result that was on it before a restart."""
+    table = Table(
+        settings.rules,
+        settings.limits,
+        settings.touch_times,
+        settings.phase_times,
+        draw_lot=lambda: chance.choice(("a", "b")),
+        start_us=clock.now_us(),
+        games=found.games,
+        chosen=chosen,
+        brightness_pct=board.brightness_pct,
+    )
+    if found.save is not None:
+        table.resume(game_from(found.save), match_from(found.save), found.save.game, clock.now_us())
+    return table
+
+
+class Assembly:
+    """A board that plays and keeps what must outlive a restart: `app`, its `journal`, and what was chosen at it."""
+
+    def __init__(self, board: Board, clock: Clock, started: Started, state: StateDirectory, chance: Random) -> None:
+        """Waits for the disk; raises nothing that the disk could be the cause of."""
+        last, sentence = chosen.load(state.path)
+        if sentence is not None:
+            log.warning("%s", sentence)
+        self._chosen = chosen.ChosenKeeper(state.path, last)
+        self.journal, found = Journal.open(state, wall, self._saved)
+        table = new_table(board, clock, started.settings, chance, found, last)
+        engine = Engine(table, board, Lights(), self.journal, {"settings": started.part}, self._chosen.put)
+        self.app = App(engine, clock)
+
+    def close(self) -> None:
+        """Write what waits; what could not be saved is logged. Waits for the disk, each part 5 s at most."""
+        if not self.journal.close():
+            log.error("not saved: %s", self.journal.fault or "the disk did not answer in time.")
+        if not self._chosen.close():
+            log.error("not kept: %s", self._chosen.fault or "the disk did not answer in time.")
+
+    def _saved(self, _ticket: int) -> None:
+        self.app.saved_soon()  # nothing is put before it is there

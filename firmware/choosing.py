@@ -1,0 +1,34 @@
+"""What people choose at the board in the menu: brightness, language, marks, volume; and what a tap makes of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from firmware.menu import Item
+from hal.profile import Brightness
+
+# Each about 0.6 of the one above, which the eye takes for an even step; 10 % is for a dark room.
+BRIGHTNESS_PCT = (100, 60, 35, 20, 10)
+
+
+class Chosen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was chosen; None where nothing was, and the profile or the page decides. `marks`: shown on the page."""
+
+    brightness_pct: Brightness | None = None
+    language: Literal["fr", "en"] | None = None
+    marks: bool = False
+    volume_pct: Annotated[int, Meta(ge=0, le=100)] = 50
+
+
+def choose(chosen: Chosen, item: Item, brightness_pct: int) -> Chosen:
+    """The next value of one thing; `brightness_pct` is that of the board where none has been chosen."""
+    if item == "brightness":
+        now_pct = brightness_pct if chosen.brightness_pct is None else chosen.brightness_pct
+        next_pct = next((pct for pct in BRIGHTNESS_PCT if pct < now_pct), BRIGHTNESS_PCT[0])
+        return msgspec.structs.replace(chosen, brightness_pct=next_pct)
+    if item == "language":
+        return msgspec.structs.replace(chosen, language="en" if chosen.language == "fr" else "fr")
+    return msgspec.structs.replace(chosen, marks=not chosen.marks)

@@ -1,0 +1,174 @@
+"""The order of things: edges and deadlines are judged by their own times, and a press is answered with light at once.
+
+Edges come in with their own times and wait until the scan says that all edges up to that time are known (`advance`).
+Only the light of a press does not wait (`feed`). What a tap, a hold or a chord means is left to the table, which is
+one of these. Pure: no clock, no chance, no I/O.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from firmware.gesture import Event, Gesture, TouchTimes
+from firmware.hearing import PRESS, RELEASE, Heard, Hearing
+from firmware.previews import Haze, Previews
+from firmware.snapshot import Side, Snapshot
+from hal.ports import Scan
+
+Deadline = tuple[int, Callable[[int], None]]
+
+
+class Answer(NamedTuple):
+    """How a cell answers a finger: in whose colour (None: white), and for how long a hold fills it, if one means
+    something."""
+
+    side: Side | None = None
+    hold_us: int | None = None
+
+
+class Judging(ABC):
+    """Judges edges and deadlines in order; `_tap`, `_hold` and `_chord` say what they come to."""
+
+    def __init__(self, touch_times: TouchTimes, start_us: int) -> None:
+        """Fingers down at `start_us` are dead until lifted."""
+        self.gesture = Gesture(touch_times, guard_until_us=start_us + 1)
+        self.previews = Previews()
+        self.haze = Haze()
+        self._hearing = Hearing()
+        self._known_us = self._touched_us = start_us
+        self._ghosts = 0
+        self._snapshot: Snapshot | None = None
+
+    # -- in ------------------------------------------------------------------------------------------------------
+
+    def feed(self, scan: Scan) -> None:
+        """Take what a scan has found: a press lights its cell at once, everything else waits for `advance`."""
+        for edge in scan.edges:
+            self._hearing.edge(edge)
+            if edge.down:
+                self._light(edge.cell, edge.t_us)
+        if scan.ghosts != self._ghosts:
+            self._ghosts = scan.ghosts
+            self.haze = self.haze.seen(scan.ghosts, scan.t_us)
+            self._hearing.ghosts(scan.ghosts, scan.t_us)
+            self._snapshot = None
+
+    def advance(self, known_us: int) -> None:
+        """Judge everything up to `known_us` in the order of its own time.
+
+        At the same time a hold that is complete comes first, then edges, then limits: what is finished at a limit
+        beats it (rules, "Time").
+        """
+        while self.step(known_us):
+            pass
+
+    def step(self, known_us: int) -> bool:
+        """Judge one thing, if there is one up to `known_us`; False if there was none."""
+        t_us = self.due_us
+        if t_us is None or t_us > known_us:
+            self._known_us = max(self._known_us, known_us)
+            if self.previews.prune(self._known_us):
+                self._snapshot = None
+            return False
+        if self.gesture.due_us == t_us:
+            self._understand(self.gesture.advance(t_us))
+        elif self._hearing.due_us == t_us:
+            self._hear(self._hearing.pop())
+        else:
+            self._time_up(t_us)
+        return True
+
+    # -- out -----------------------------------------------------------------------------------------------------
+
+    @property
+    def stuck(self) -> frozenset[int]:
+        """Cells with a finger or a closed contact on them for 20 s and more."""
+        return frozenset(self.gesture.stuck)
+
+    @property
+    def due_us(self) -> int | None:
+        """The next time at which something is to be judged; None while nothing waits."""
+        limits_us = (t_us for t_us, _ in self._deadlines())
+        waiting = (self.gesture.due_us, self._hearing.due_us, *limits_us)
+        return min((t for t in waiting if t is not None), default=None)
+
+    # -- what it means: the table's ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _answers(self, cell: int, t_us: int) -> Answer | None:
+        """How `cell` answers a press at `t_us`; None where it stays as it is."""
+
+    @abstractmethod
+    def _touch(self, t_us: int) -> None:
+        """A finger comes down at `t_us`, before anything is made of it."""
+
+    @abstractmethod
+    def _tap(self, cell: int, t_us: int) -> None: ...
+
+    @abstractmethod
+    def _hold(self, cell: int, t_us: int) -> None: ...
+
+    @abstractmethod
+    def _chord(self, name: str, t_us: int) -> None: ...
+
+    @abstractmethod
+    def _disarmed(self, t_us: int) -> None:
+        """The two fingers of a chord were not held long enough."""
+
+    @abstractmethod
+    def _deadlines(self) -> Iterator[Deadline]:
+        """What will happen by itself if nobody acts, with its time."""
+
+    # -- judged in order -------------------------------------------------------------------------------------------
+
+    def _light(self, cell: int, t_us: int) -> None:
+        """Light a cell under a finger, unless it is known already that this touch counts for nothing."""
+        if t_us < self.gesture.guard_until_us or self.gesture.spoiled:
+            return
+        answer = self._answers(cell, t_us)
+        if answer is not None:
+            full_us = None if answer.hold_us is None else t_us + answer.hold_us
+            self.previews.press(cell, t_us, full_us, answer.side)
+            self._snapshot = None
+
+    def _hear(self, heard: Heard) -> None:
+        armed = self.gesture.armed
+        if heard.order == RELEASE:
+            self._understand(self.gesture.release(heard.what, heard.t_us))
+            self.previews.end(heard.what, heard.t_us)
+        elif heard.order == PRESS:
+            self._touch(heard.t_us)
+            self._touched_us = heard.t_us
+            self._understand(self.gesture.press(heard.what, heard.t_us))
+        else:
+            self._understand(self.gesture.ghosts(heard.what, heard.t_us))
+        if armed and not self.gesture.armed:
+            self._disarmed(heard.t_us)
+        self._snapshot = None
+
+    def _understand(self, events: list[Event]) -> None:
+        for event in events:
+            if event.kind == "tap":
+                self._tap(event.cell, event.t_us)
+            elif event.kind == "hold":
+                self._hold(event.cell, event.t_us)
+            elif event.kind == "chord":
+                self._chord(event.name, event.t_us)
+            elif event.kind != "press":
+                self.previews.end(event.cell, event.t_us)
+            elif not self.previews.answers(event.cell):
+                self._light(event.cell, event.t_us)  # came while the phase before did not answer
+        self._snapshot = None
+
+    def _time_up(self, t_us: int) -> None:
+        """Do what is due first; of two at the same time, the one named first."""
+        self._snapshot = None
+        _, act = min(self._deadlines(), key=lambda deadline: deadline[0])
+        act(t_us)
+
+    def _lift_all(self, t_us: int) -> None:
+        """Every finger that is down counts for nothing until lifted."""
+        self.gesture.kill(t_us)
+        self.previews.end_all(t_us)

@@ -1,0 +1,55 @@
+"""A game that plays itself again on the board, action by action; a picture, in which nothing counts."""
+
+from __future__ import annotations
+
+from firmware.game import Ending, Game
+from firmware.games import morbak
+
+# Long enough to see each action and its bloom (400 ms), short enough that a long game of 60 takes a minute.
+STEP_US = 900_000
+# How long the last position stands, with the light running along its line.
+END_US = 5_000_000
+
+
+class Replay:
+    """The positions of a game, one after the other. `at`: how many moves have been shown."""
+
+    def __init__(self, game: Game, seq: int, t_us: int, *, loop: bool = False) -> None:
+        """`seq`: the number of the game; `loop`: begin again when it is over."""
+        self.seq, self.starter, self.start_us = seq, game.starter, t_us
+        self.moves = tuple(game.moves)
+        self._states = game.states()
+        self._ending = game.ending
+        self._loop = loop
+        self.at, self.shown_us = 0, t_us
+
+    @property
+    def state(self) -> morbak.State:
+        """The position shown now."""
+        return self._states[self.at]
+
+    @property
+    def last(self) -> int | None:
+        """The cell of the move shown last; None before the first, and for a pass."""
+        move = self.moves[self.at - 1] if self.at else morbak.PASS
+        return None if move is morbak.PASS else move.cell
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the game ended, once all of it has been shown."""
+        return self._ending if self.at == len(self.moves) else None
+
+    @property
+    def due_us(self) -> int:
+        """When the next position shows, or the replay is over."""
+        return self.shown_us + (STEP_US if self.at < len(self.moves) else END_US)
+
+    def step(self, t_us: int) -> bool:
+        """Show what is due at `t_us`; False where the replay is over."""
+        if self.at == len(self.moves) and not self._loop:
+            return False
+        self.at = (self.at + 1) % (len(self.moves) + 1)
+        self.shown_us = t_us
+        if self.at == 0:
+            self.start_us = t_us
+        return True
