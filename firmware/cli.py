@@ -152,6 +152,7 @@ async def _play(
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
     world = _simulated(profile, seed)
     assembly = Assembly(world.board, world.clock, started, state, random.Random(seed))
+    _end_on_signals(assembly.app)  # before the line below: whoever has read it may end the board
     print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
     try:
         await _serve(assembly.app, world, parsed, listener, assembly.journal.records)
@@ -180,7 +181,6 @@ async def _serve(
 
     web = Web(app, world.board.contacts, parsed.host, records, world)
     server = Server(web)
-    _end_on_signals(app)
     if parsed.open:
         webbrowser.open(_address(parsed.host, listener))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
@@ -242,6 +242,7 @@ async def _replay(profile: Profile, game: Game, parsed: argparse.Namespace, list
     app = App(Engine(table, world.board, Lights()), clock)
     app.changed.append(lambda: None if table.replay else app.stop())
     where = _address(parsed.host, listener)
+    _end_on_signals(app)
     print(f"Game {parsed.number} plays at {where}  (a touch or Ctrl-C ends it)", flush=True)
     await _serve(app, world, parsed, listener, lambda: iter(()))
     return 0

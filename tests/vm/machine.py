@@ -134,7 +134,7 @@ def _boot(given: argparse.Namespace, box: Path, lifeline: int) -> int:
     console = given.console or box / "console"
     pumps = [_pump(out[0], sys.stdout.buffer), _pump(err[0], sys.stderr.buffer)]
     with _uninterrupted():
-        guest = _start(_command_line(given, box, out[1], err[1]), console, (out[1], err[1]), given.cpu)
+        guest = _start(_command_line(given, box, out[1], err[1]), console, (out[1], err[1]), given.cpu, _preload(box))
         os.write(lifeline, str(guest.pid).encode())
     try:
         guest.wait(given.timeout)
@@ -159,7 +159,23 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
-def _start(command: list[str], console: Path, lines: tuple[int, int], cpu: int | None) -> subprocess.Popen[bytes]:
+def _preload(box: Path) -> dict[str, str]:
+    """What the kernel needs on this processor: with AMX, help with registers that are wider than it knows."""
+    if " amx_tile " not in Path("/proc/cpuinfo").read_text():
+        return {}
+    library, compiler = box / "wide_registers.so", shutil.which("gcc")
+    if compiler is None:
+        sys.exit(
+            "virtual Pi: on a processor with AMX it needs gcc: apt-get install --no-install-recommends gcc libc6-dev"
+        )
+    command = [compiler, "-shared", "-fPIC", "-O2", "-o", library, KIT / "kernel/wide_registers.c"]
+    subprocess.run(command, check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+def _start(
+    command: list[str], console: Path, lines: tuple[int, int], cpu: int | None, more: dict[str, str]
+) -> subprocess.Popen[bytes]:
     """The guest's processes, all on one processor: it has only one, and they take turns."""
     ours = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {sorted(ours)[os.getpid() % len(ours)] if cpu is None else cpu})
@@ -171,7 +187,7 @@ def _start(command: list[str], console: Path, lines: tuple[int, int], cpu: int |
             stderr=log,
             pass_fds=lines,
             start_new_session=True,
-            env={**os.environ, "TMPDIR": _memory()},
+            env={**os.environ, "TMPDIR": _memory(), **more},
         )
     os.sched_setaffinity(0, ours)
     for line in lines:
