@@ -35,8 +35,7 @@ def new_table(
 ) -> Table:
     """A table by the settings, with the game or the result that was on it before a restart."""
     table = Table(
-        settings.rules,
-        settings.limits,
+        settings.match,
         settings.touch_times,
         settings.phase_times,
         draw_lot=lambda: chance.choice(("a", "b")),

@@ -238,7 +238,7 @@ async def _replay(profile: Profile, game: Game, parsed: argparse.Namespace, list
     world = _simulated(profile, 0)
     clock = world.clock
     table = new_table(world.board, clock, config.Settings(), random.Random(0))
-    table.show(Replay(game, parsed.number, clock.now_us(), loop=True))
+    table.show(Replay(game, parsed.number, clock.now_us(), table.times.replay_step_us, loop=True))
     app = App(Engine(table, world.board, Lights()), clock)
     app.changed.append(lambda: None if table.replay else app.stop())
     where = _address(parsed.host, listener)

@@ -12,6 +12,8 @@ from msgspec import Meta
 from firmware.clock import Limits
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
+from firmware.match import Match
+from firmware.menu import MenuTimes
 from firmware.phases import PhaseTimes
 from hal import tables
 from hal.errors import ProfileError
@@ -51,6 +53,14 @@ class PhasesSection(msgspec.Struct, frozen=True, kw_only=True):
     idle_s: Annotated[Seconds, _is("a result or a pause that nobody touches makes room for the invitation")] = 120
     low_time_s: Annotated[Seconds, _is("when the board warns of little time")] = 30
     urgent_time_s: Annotated[Seconds, _is("when it warns of very little time")] = 10
+    park_s: Annotated[Seconds, _is("without a limit a move, a game that nobody touches is put by after this")] = 300
+    park_countdown_s: Annotated[Seconds, _is("the last part of it shows as nightfall, which a touch ends")] = 20
+    pips_hold_ms: Annotated[Milliseconds, _is("how long his own two corners are held to see what is left")] = 500
+    pips_ms: Annotated[Milliseconds, _is("how long what is left shows")] = 1_500
+    menu_hold_ms: Annotated[Milliseconds, _is("how long a1 and g7 are held for the menu or the options")] = 2_000
+    menu_ask_s: Annotated[Seconds, _is("how long a request in the menu waits for the other side")] = 15
+    menu_idle_s: Annotated[Seconds, _is("a menu that nobody touches closes after this")] = 30
+    replay_step_ms: Annotated[Milliseconds, _is("how long each position of a replay shows")] = 900
 
 
 class GameSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +72,7 @@ class GameSection(msgspec.Struct, frozen=True, kw_only=True):
     neutralisations: Annotated[Count | None, _is("neutralisations a side, if not as the rules say")] = None
     total_s: Annotated[SecondsOrNone, _is("thinking time of each side for a game; 0 = no limit")] = 900
     move_s: Annotated[SecondsOrNone, _is("time for one move; 0 = no limit")] = 120
+    series: Annotated[Literal[1, 3, 5], _is("a match is the best of so many games")] = 1
 
 
 class Settings(NamedTuple):
@@ -88,7 +99,19 @@ class Settings(NamedTuple):
             idle_us=p.idle_s * S,
             low_us=p.low_time_s * S,
             urgent_us=p.urgent_time_s * S,
+            park_us=p.park_s * S,
+            countdown_us=p.park_countdown_s * S,
+            pips_hold_us=p.pips_hold_ms * MS,
+            pips_us=p.pips_ms * MS,
+            menu_hold_us=p.menu_hold_ms * MS,
+            menu=MenuTimes(p.menu_ask_s * S, p.menu_idle_s * S),
+            replay_step_us=p.replay_step_ms * MS,
         )
+
+    @property
+    def match(self) -> Match:
+        """What is played where nobody chooses otherwise at the board."""
+        return Match(self.rules, self.limits, self.game.series)
 
     @property
     def limits(self) -> Limits:
@@ -181,6 +204,12 @@ def _contradictions(source: tables.Source, settings: Settings, profile: Profile)
         ("touch.hold_ms", touch.hold_ms, touch.hold_ms > touch.tap_min_ms, "a hold must be longer than tap_min_ms"),
         ("touch.leave_ms", touch.leave_ms, touch.leave_ms > touch.hold_ms, "a rest must be longer than hold_ms"),
         ("touch.stuck_ms", touch.stuck_ms, touch.stuck_ms >= touch.leave_ms, "must not be shorter than leave_ms"),
+        (
+            "phases.park_countdown_s",
+            phases.park_countdown_s,
+            phases.park_countdown_s < phases.park_s,
+            "must be shorter than park_s, of which it is the end",
+        ),
         (
             "phases.urgent_time_s",
             phases.urgent_time_s,

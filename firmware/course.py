@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from firmware.choosing import Chosen
-from firmware.clock import Limits
 from firmware.game import TIMEOUTS_TO_PARK, Game
-from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.judging import Deadline, Judging
 from firmware.match import Match, starter_after
@@ -46,8 +44,7 @@ class Course(Judging):
 
     def __init__(
         self,
-        rules: morbak.Rules,
-        limits: Limits,
+        match: Match,
         touch_times: TouchTimes,
         phase_times: PhaseTimes,
         draw_lot: Callable[[], Side],
@@ -56,15 +53,15 @@ class Course(Judging):
         chosen: Chosen = Chosen(),  # noqa: B008 - a constant
         brightness_pct: int = 100,
     ) -> None:
-        """`draw_lot` says who starts the first game of a match. Fingers down at `start_us` are dead until lifted.
+        """`match`: what is played where nobody chooses otherwise; `draw_lot` says who starts the first game of it.
 
-        `games`: how many games this board has seen before; the next has the number after it. `chosen`: what was
-        chosen at the board earlier; `brightness_pct`: that of the board where none was.
+        Fingers down at `start_us` are dead until lifted. `games`: how many games this board has seen before; the next
+        has the number after it. `chosen`: what was chosen at the board earlier; `brightness_pct`: that of the board
+        where none was.
         """
         super().__init__(touch_times, start_us)
         self.times, self.brightness_pct, self._draw_lot = phase_times, brightness_pct, draw_lot
-        self._usual = Match(rules, limits)
-        self.match = self._usual
+        self._usual = self.match = match
         self.phase: Phase = "attract"
         self.phase_us = start_us
         self.game: Game | None = None

@@ -24,6 +24,8 @@ class PhaseTimes(NamedTuple):
     menu: MenuTimes = MenuTimes()
     park_us: int = 300_000_000
     countdown_us: int = 20_000_000
+    # Long enough to see each action and its bloom (400 ms), short enough that a long game of 60 takes a minute.
+    replay_step_us: int = 900_000
 
 
 MENU_CORNERS = frozenset((0, 48))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from firmware.game import Ending, Game
 from firmware.games import morbak
 
-# Long enough to see each action and its bloom (400 ms), short enough that a long game of 60 takes a minute.
-STEP_US = 900_000
 # How long the last position stands, with the light running along its line.
 END_US = 5_000_000
 
@@ -14,13 +12,13 @@ END_US = 5_000_000
 class Replay:
     """The positions of a game, one after the other. `at`: how many moves have been shown."""
 
-    def __init__(self, game: Game, seq: int, t_us: int, *, loop: bool = False) -> None:
-        """`seq`: the number of the game; `loop`: begin again when it is over."""
+    def __init__(self, game: Game, seq: int, t_us: int, step_us: int, *, loop: bool = False) -> None:
+        """`seq`: the number of the game; `step_us`: how long each position shows; `loop`: begin again at its end."""
         self.seq, self.starter, self.start_us = seq, game.starter, t_us
         self.moves = tuple(game.moves)
         self._states = game.states()
         self._ending = game.ending
-        self._loop = loop
+        self._step_us, self._loop = step_us, loop
         self.at, self.shown_us = 0, t_us
 
     @property
@@ -42,7 +40,7 @@ class Replay:
     @property
     def due_us(self) -> int:
         """When the next position shows, or the replay is over."""
-        return self.shown_us + (STEP_US if self.at < len(self.moves) else END_US)
+        return self.shown_us + (self._step_us if self.at < len(self.moves) else END_US)
 
     def step(self, t_us: int) -> bool:
         """Show what is due at `t_us`; False where the replay is over."""

@@ -191,7 +191,7 @@ class Table(Course):
             self._tapped_into("paused", t_us)
         elif choice.item == "replay":
             self._tapped_into(below, t_us)
-            self.show(Replay(game, self.number, t_us))
+            self.show(Replay(game, self.number, t_us, self.times.replay_step_us))
         else:
             self._take_back(game, t_us)
 

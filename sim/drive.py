@@ -15,6 +15,7 @@ from firmware.engine import Engine
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.lights import Lights
+from firmware.match import Match
 from firmware.phases import PhaseTimes
 from firmware.table import Table
 from hal.profile import Profile, load, shipped
@@ -46,8 +47,7 @@ class Drive:
         self.clock = VirtualClock()
         self.board = SimBoard(profile or load(shipped("sim")), self.clock, faults=faults, seed=seed)
         self.table = Table(
-            rules,
-            limits,
+            Match(rules, limits),
             touch_times,
             phase_times,
             lambda: chance.choice(("a", "b")),

@@ -19,6 +19,7 @@ from firmware.engine import Engine
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.lights import Lights
+from firmware.match import Match
 from firmware.phases import PhaseTimes
 from firmware.snapshot import Snapshot
 from firmware.table import Table
@@ -123,7 +124,7 @@ def drumming(scans: int) -> list[Scan]:
 
 def engine_on(board: Board, of: type[Engine] = Engine) -> Engine:
     """The real steps on a board."""
-    table = Table(morbak.STANDARD, Limits(), TouchTimes(), PhaseTimes(), lambda: "a")
+    table = Table(Match(morbak.STANDARD, Limits()), TouchTimes(), PhaseTimes(), lambda: "a")
     return of(table, board, Lights())
 
 

@@ -108,6 +108,7 @@ def test_options_change_the_named_rules(tmp_path: Path) -> None:
         ("[touch]\nleave_ms = 700\n", "touch.leave_ms", "hold_ms"),
         ("[touch]\nstuck_ms = 4000\n", "touch.stuck_ms", "leave_ms"),
         ("[phases]\nurgent_time_s = 40\n", "phases.urgent_time_s", "low_time_s"),
+        ("[phases]\npark_s = 20\n", "phases.park_countdown_s", "park_s"),
         ("[touch]\nhold_mss = 900\n", "touch.hold_mss", "hold_ms"),
         ("[tuch]\nhold_ms = 900\n", "tuch", "touch"),
         ('[touch]\nhold_ms = "long"\n', "touch.hold_ms", "int"),

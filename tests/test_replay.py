@@ -7,13 +7,14 @@ import pytest
 from firmware.game import Game
 from firmware.games import morbak
 from firmware.menu import PLACES, Item
-from firmware.replay import END_US, STEP_US, Replay
+from firmware.replay import END_US, Replay
 from firmware.snapshot import Side
 from firmware.state import document
 from sim.fingers import chord, hold, tap
 from tests.scene import BETWEEN_US, MS, S, Scene, playing
 
 WON = ("d4", "a1", "xa1", "!a1", "d5", "g2", "#d4", "g3", "d6", "g4", "d7")
+STEP_US = 900 * MS
 SIDES: list[Side] = ["a", "b"]
 
 
@@ -121,9 +122,10 @@ def test_a_replay_may_go_round() -> None:
     game = playing().moves("d4", "e5").table.game
     assert isinstance(game, Game)
     for loop, after in ((False, [1, 2, 2]), (True, [1, 2, 0])):
-        replay, seen = Replay(game, 4, 0, loop=loop), []
+        replay, seen = Replay(game, 4, 0, STEP_US, loop=loop), []
         for _ in range(3):
             going = replay.step(replay.due_us)
             seen.append(replay.at)
+            expected_us = STEP_US if replay.at < 2 else END_US
+            assert expected_us == replay.due_us - replay.shown_us
         assert (after, loop) == (seen, going)
-    assert 3 * STEP_US > Replay(game, 4, 0).due_us > 0 < END_US
