@@ -28,7 +28,7 @@ COVERED = """() => {
   const list = document.querySelector("#gestures").getBoundingClientRect();
   const over = (box) => box.width && list.left < box.right && box.left < list.right
     && list.top < box.bottom && box.top < list.bottom;
-  return ["slab", "past", "hint", "rail-a", "rail-b", "settings", "invitation", "lessons"]
+  return ["slab", "past", "hint", "rail-a", "rail-b", "settings", "invitation", "lessons", "code"]
     .filter((id) => over(document.getElementById(id).getBoundingClientRect()));
 }"""
 

@@ -113,17 +113,18 @@ def test_after_a_second_play_goes_on_and_not_saved_shows() -> None:
     assert scene.drive.engine.document(scene.now_us)["health"]["parts"]["journal"]["ok"]
 
 
-def test_a_running_clock_is_saved_every_5_s() -> None:
-    """While a clock runs it is saved every 5 s; in a pause and before a game nothing is."""
+def test_a_running_clock_is_never_5_s_behind() -> None:
+    """While a clock runs it is saved every 4 s, and half a second later at most; in a pause and before a game nothing
+    is (promise 1)."""
     disk = Disk()
     scene = scene_on(disk)
     scene.wait(60 * S)
     assert ([], []) == (disk.beats, disk.saves)
     scene.play()
     scene.wait(51 * S)
-    assert 10 == len(disk.beats)
     used = [sum(save.used_us) for save in disk.beats]
-    assert all(4_900 * MS <= later - sooner <= 5_600 * MS for sooner, later in pairwise(used))
+    assert 10 <= len(used)
+    assert all(3_900 * MS <= later - sooner <= 4_600 * MS for sooner, later in pairwise(used))
 
 
 def test_a_game_that_is_left_is_finished_without_a_result() -> None:

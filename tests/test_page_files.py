@@ -21,6 +21,9 @@ REFUSALS = ["own_permuted", "own_blocked", "neutralised", "no_pool", "no_neutral
 REFUSALS += ["hold", "masked", "not_ready"]
 PHASES = ["attract", "lobby", "play", "paused", "menu", "result", "safe"]
 REASONS = ["line", "stalemate", "time", "resignation", "agreement"]
+# What the options in the lobby offer.
+TIMES = ["total_15", "total_10", "total_5", "total_none", "move_2", "move_1", "move_none"]
+OPTIONS = [*TIMES, "rules_standard", "rules_lite", "series_1", "series_3", "series_5"]
 LANGUAGES = ["en", "fr"]
 LOADED = ["/static/icon.svg", "/static/app.css", "/static/main.js"]
 # A key with a part filled in at run time: every value the part can take.
@@ -28,11 +31,13 @@ FILLED: dict[str, list[str]] = {
     "side": ["a", "b"],
     "colour": ["a", "b"],
     "bar": ["a", "b"],
-    "phase": [phase for phase in PHASES if phase not in ("lobby", "play", "result")],
-    "next": ["lobby", "paused", "menu", "result"],
+    "phase": [*(phase for phase in PHASES if phase not in ("lobby", "play", "result")), "options"],
+    "next": ["lobby", "paused", "menu", "options", "replay"],
     "asked": sorted(CONSENT),
-    "item": list(ITEMS),
-    "choose": [*sorted(CONSENT), "resign", "close"],
+    "item": [*ITEMS, *OPTIONS],
+    "choose": [*sorted(CONSENT), "resign", "close", "replay", "language", "marks", "brightness", *OPTIONS],
+    "code": ["rules", "record", "rules.told", "record.told"],
+    "world": ["paused", "bounce", "ghost", "stuck", "unplug"],
     "menu": ["asks", "answers", "waits"],
     "gesture": ["tap", "hold", "pools", "menu", "consent", "keys"],
     "past": ["light", "permute", "block", "neutralise"],
@@ -44,9 +49,9 @@ FILLED: dict[str, list[str]] = {
     "instead": ["light", "permute", "block", "neutralise"],
     "refusal": REFUSALS,
     "cell": ["empty", "lit", "permuted", "blocked", "neutralised"],
-    "lesson": ["light", "permute", "block", "neutralise", "win"],
+    "lesson": ["light", "permute", "block", "neutralise", "pool", "win"],
     "mark": ["permuted", "blocked", "neutralised"],
-    "part": ["leds", "matrix", "cells", "queue", "journal", "other"],
+    "part": ["leds", "matrix", "cells", "queue", "journal", "settings", "other"],
 }
 COUNTED = ["none", "one", "other"]  # the plural classes of French and English that whole numbers under a million meet
 

@@ -3,6 +3,8 @@
 import { CELLS, COLUMNS, ROWS, cellName, condition, owner, placeOf } from "./game.js";
 import { write } from "./words.js";
 
+const INKS = ["pale", "shaded", "dark"];
+
 /** Builds the grid and knows its cells: `cells[n]` is `{element, mark, word}` in cell order. */
 export class Board {
   #slab;
@@ -53,11 +55,11 @@ export class Board {
     });
   }
 
-  /** How ink looks on the light of each cell: marks pale (1), words dark (2). */
+  /** Let ink on each cell suit its light, by the signs of `lookAt`. */
   ink(signs) {
     this.cells.forEach(({ mark, word }, cell) => {
       mark.toggleAttribute("data-dim", (signs[cell] & 1) > 0);
-      word.toggleAttribute("data-bright", (signs[cell] & 2) > 0);
+      word.dataset.ink = INKS[signs[cell] >> 1];
     });
   }
 

@@ -27,14 +27,20 @@ export function readAction(text) {
 }
 
 /**
- * The state and what follows: its `cells`, `actions` (kind by cell), `total` of a pool, how a turn was `missed`, and
- * the side whose clock is `running`.
+ * The state and what follows: its `scene` (the phase, `options` or `replay`), `cells`, `actions` (kind by cell), `total`
+ * of a pool, how a turn was `missed`, and the side whose clock is `running`.
  */
 export function readState(state, before) {
-  const cells = readCells(state.position);
+  const cells = readCells(state.replay?.position ?? state.position);
+  const scene = sceneOf(state);
   const actions = new Map(state.legal.map(readAction).map(({ kind, cell }) => [cell, kind]));
   const [total, missed] = [poolTotal(state, cells), missedTurn(state, before)];
-  return { ...state, cells, actions, total, missed, running: runningSide(state) };
+  return { ...state, scene, cells, actions, total, missed, running: runningSide(state) };
+}
+
+function sceneOf({ phase, menu, replay }) {
+  if (replay) return "replay";
+  return phase === "menu" && menu?.kind === "options" ? "options" : phase;
 }
 
 // An open menu offers a pause only where the clock runs on beneath it.

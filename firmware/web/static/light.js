@@ -13,10 +13,10 @@ const DEEPENING = 0.25; // the grey of the unlit diffuser pales a dim hue, and t
 
 export const FULL = 0.8; // the leading channel of a hue at full level: room for the core above it
 const DIM_MARK = 0.14; // under this level marks are pale
-const BRIGHT_WORD = 0.22; // over this luminance dark words have more contrast than pale ones
+const [PALE_WORD, DARK_WORD] = [0.08, 0.36]; // luminance: below the one pale words have 7:1, above the other dark ones
 
-const ramp = (low, high, x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
 const luminance = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+const ramp = (low, high, x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
 
 // The hue of the side that a colour is nearest to.
 function nearestSide(colour) {
@@ -57,6 +57,7 @@ export function split(r, g, b) {
 
 export const TILE = 24; // pixels a pitch: the light within a cell is soft, its edge is the surface's
 const CELL = 0.85 * TILE;
+const HOT = 0.27; // the heat of the LED in the middle, at full level
 const WELL = 0.2; // what the wall of the well returns; the surface above dims it
 const VEIL = 0.03; // what the eye adds of white to a saturated light
 const SPREAD = 1.12; // of the cell's side: how far its light reaches below the lip
@@ -74,7 +75,7 @@ const field = (value) => Float32Array.from({ length: TILE * TILE }, (_, at) => {
 });
 const body = ([wall, width]) => field((d) => wall + (1 - wall) * Math.exp(-((d / width) ** 3.6)));
 const BODIES = Object.fromEntries(Object.entries(SHAPES).map(([name, shape]) => [name, body(shape)]));
-const HEAT = field((d) => 0.27 * Math.exp(-((d / 0.26) ** 2)));
+const HEAT = field((d) => HOT * Math.exp(-((d / 0.26) ** 2)));
 const CORE = field((d) => Math.exp(-((d / 0.25) ** 2)));
 const UNLIT = field((_, x, y) => MILK[0] + (MILK[1] - MILK[0]) * ramp(-0.5, -0.1, y));
 const INSIDE = field((_, x, y) => inSquare(x, y, 0.5, 0.26));
@@ -93,17 +94,23 @@ const CODES = Uint8Array.from({ length: 2 * STEPS }, (_, at) => Math.round(255 *
 const code = (light) => CODES[Math.min(2 * STEPS - 1, light * STEPS) | 0];
 
 /**
- * What a wire colour looks like: `pixels` of its tile (RGBA, TILE x TILE), its `glow` on others in linear light, whether
- * marks on it are pale (`dim`), whether words on it are dark (`bright`).
+ * What a wire colour looks like: `pixels` of its tile (RGBA, TILE x TILE), its `glow` on others in linear light, and
+ * the `sign` that ink on it goes by: 1 where marks are pale, 2 where words want a shade, 4 where words are dark.
  */
 export function lookAt(r, g, b) {
   const { level, saturation, hue, pale } = split(...readWire(r, g, b));
   return {
     pixels: paint(level, saturation, hue, pale),
     glow: hue.map((channel) => FULL * level * channel),
-    dim: level < DIM_MARK,
-    bright: level * luminance(hue) + pale > BRIGHT_WORD,
+    sign: (level < DIM_MARK ? 1 : 0) | inkOn(level, hue, pale),
   };
+}
+
+function inkOn(level, hue, pale) {
+  const hot = HOT * level ** 2 * luminance(hue.map(Math.sqrt));
+  const middle = 1.16 * FULL * level * luminance(hue) + hot + pale;
+  if (middle < PALE_WORD) return 0;
+  return middle < DARK_WORD ? 2 : 4;
 }
 
 function paint(level, saturation, hue, pale) {

@@ -25,7 +25,7 @@ class Picture {
   }
 }
 
-/** Paints frames on two canvases; `told` gets how ink looks on the cells, two bits each: marks pale, words dark. */
+/** Paints frames on two canvases; `told` gets the signs that ink on the cells goes by. */
 export class Painter {
   #told;
   #light;
@@ -77,7 +77,7 @@ export class Painter {
     return look;
   }
 
-  // Says whether the page has to be told: how ink looks on a cell depends on its light.
+  // Says whether the page has to be told: ink depends on the light below.
   #drawCell(cell, look) {
     this.#glow.set(look.glow, 3 * cell);
     const { data, width } = this.#light.image;
@@ -86,9 +86,8 @@ export class Painter {
       const from = 4 * TILE * line;
       data.set(look.pixels.subarray(from, from + 4 * TILE), 4 * ((row * TILE + line) * width + column * TILE));
     }
-    const sign = (look.dim ? 1 : 0) | (look.bright ? 2 : 0);
-    const told = sign !== this.#signs[cell];
-    this.#signs[cell] = sign;
+    const told = look.sign !== this.#signs[cell];
+    this.#signs[cell] = look.sign;
     return told;
   }
 

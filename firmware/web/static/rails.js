@@ -7,6 +7,7 @@ const SHORT_MS = 30000; // from here on the time left for the move is told
 
 export class Rails {
   #words;
+  #sentences;
   #sides;
   #view = null;
   #clocks = null;
@@ -14,11 +15,12 @@ export class Rails {
   #answer_by = 0; // when what is asked is refused by silence
   #timer = 0;
 
-  constructor(root, words) {
+  constructor(root, words, sentences) {
     this.#words = words;
+    this.#sentences = sentences;
     this.#sides = ["a", "b"].map((side) => {
       const find = (name) => root.querySelector(`#${name}-${side}`);
-      const parts = ["rail", "turn", "name", "clock", "pips", "bar", "pool"].map((name) => [name, find(name)]);
+      const parts = ["rail", "turn", "name", "clock", "pips", "bar", "pool", "score"].map((name) => [name, find(name)]);
       return { side, ...Object.fromEntries(parts) };
     });
   }
@@ -75,13 +77,14 @@ export class Rails {
     return this.#words.count("turn.answer", seconds(this.#answer_by - performance.now()));
   }
 
-  #write({ side, rail, name, pips, bar, pool }) {
+  #write({ side, rail, name, pips, bar, pool, score }) {
     const { phase, to_move, result, starter, pools, neutralisations, total } = this.#view;
     const ahead = phase === "result" ? result : phase === "lobby" ? starter : to_move;
     rail.toggleAttribute("data-active", ahead === side);
     const named = this.#words.say(`side.${side}`);
     write(name, phase === "result" && result === side ? this.#words.say("wins", { side: named }) : named);
     write(bar, this.#words.say(`bar.${side}`));
+    write(score, this.#sentences.score(this.#view, side));
     drawPips(pips, pools[side], total, neutralisations[side]);
     const left = [this.#words.count("pool", pools[side]), this.#words.count("neutral", neutralisations[side])];
     pool.replaceChildren(...left.map((text) => Object.assign(document.createElement("span"), { textContent: text })));

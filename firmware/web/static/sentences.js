@@ -17,13 +17,29 @@ export class Sentences {
 
   /** What has just happened, or what is going on. */
   past(view) {
-    const { phase, starter, menu } = view;
+    const { phase, scene, starter, menu, replay } = view;
+    if (replay) return this.#words.say("replay", replay);
     if (phase === "lobby" && !starter) return this.#words.say("lobby.lot");
     if (phase === "lobby") return this.#words.say("lobby.starter", { side: this.#side(starter) });
-    if (phase === "result") return this.#end(view);
+    if (phase === "result") return [this.#end(view), this.#match(view)].filter(Boolean).join(" ");
     if (phase === "play") return this.#last(view);
     if (menu?.asked) return this.#words.say(`asked.${menu.asked.item}`, { side: this.#side(menu.asked.by) });
-    return this.#words.say(`phase.${phase}`);
+    return this.#words.say(`phase.${scene}`);
+  }
+
+  // How a match of several games has ended, if it has.
+  #match({ match }) {
+    if (!match?.over || match.series === 1) return "";
+    const { a, b } = match.score;
+    if (a === b) return this.#words.say("match.even");
+    const [won, lost] = [points(Math.max(a, b)), points(Math.min(a, b))];
+    return this.#words.say("match.won", { side: this.#side(a > b ? "a" : "b"), won, lost });
+  }
+
+  /** What a side has won of a match; empty for a single game. */
+  score({ match }, side) {
+    if (!match || match.series === 1) return "";
+    return this.#words.say("score", { n: points(match.score[side]), best: match.series });
   }
 
   #last(view) {
@@ -49,15 +65,21 @@ export class Sentences {
 
   /** What can be done now, where no cell is pointed at. */
   next(view) {
-    const { phase, menu } = view;
+    const { phase, scene, menu, match } = view;
     if (menu?.asked) return this.#words.say("next.asked");
+    if (phase === "result" && match?.over && match.series > 1) return this.#words.say("next.match");
     if (phase === "result") return this.#words.say("next.result", { side: this.#side(nextStarter(view)) });
-    return ["lobby", "paused", "menu"].includes(phase) ? this.#words.say(`next.${phase}`) : "";
+    return ["lobby", "paused", "menu", "options", "replay"].includes(scene) ? this.#words.say(`next.${scene}`) : "";
+  }
+
+  /** That a game nobody touches is put aside soon, `left_ms` from now. */
+  parks(left_ms) {
+    return this.#words.count("next.parks", Math.max(0, Math.ceil(left_ms / 1000)));
   }
 
   /** What a touch of a cell would do, and its cost; empty where it would do nothing. */
   touch(view, cell) {
-    if (view.phase === "play") return this.#touchInPlay(view, cell);
+    if (view.scene === "play") return this.#touchInPlay(view, cell);
     const place = placeOf(view, cell);
     return place ? this.#touchInMenu(view, place) : "";
   }
@@ -65,6 +87,7 @@ export class Sentences {
   #touchInMenu(view, place) {
     const role = roleOf(view, place);
     if (role !== "item") return this.#words.say(`menu.${role}`);
+    if (place.on) return this.#words.say("chosen", { item: this.#item(view, place) });
     const other = this.#side(otherSide(place.side));
     if (this.#words.has(`choose.${place.item}`)) return this.#words.say(`choose.${place.item}`, { other });
     return this.#words.say("choose.other", { item: this.#words.say(`item.${place.item}`) });
@@ -92,7 +115,12 @@ export class Sentences {
   /** The word that is written on a cell of an open menu; empty elsewhere. */
   word(view, cell) {
     const place = placeOf(view, cell);
-    return place ? this.#words.say(`item.${place.item}`) : "";
+    return place ? this.#item(view, place) : "";
+  }
+
+  #item({ chosen }, { item }) {
+    if (item === "brightness" && chosen) return this.#words.say("level", { n: chosen.brightness_pct });
+    return this.#words.say(`item.${item}`);
   }
 
   /** One cell for a screen reader. */
@@ -139,4 +167,12 @@ export class Sentences {
     if (this.#words.has(`part.${name}`)) return this.#words.say(`part.${name}`);
     return this.#words.say("part.other", { name, text });
   }
+}
+
+const HALF = "½";
+
+// Points of a match in whole games and halves.
+function points(n) {
+  const whole = Math.floor(n);
+  return n === whole ? String(n) : `${whole || ""}${HALF}`;
 }

@@ -23,7 +23,16 @@ export class Words {
   swap() {
     this.#use(this.other);
     keep(KEPT, this.lang);
-    history.replaceState(null, "", location.pathname);
+  }
+
+  /** Speak a language that was chosen at the board; one that the page does not know changes nothing. */
+  follow(lang) {
+    if (LANGUAGES.includes(lang)) this.#use(lang);
+  }
+
+  /** Whether somebody has chosen a language on this page. */
+  get settled() {
+    return (asked() ?? kept(KEPT)) !== null;
   }
 
   #use(lang) {
