@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from random import Random
+from typing import Protocol
 
 from firmware.clock import Limits
 from firmware.engine import Engine
@@ -25,11 +26,22 @@ from sim.faults import HEALTHY, Faults
 from sim.fingers import Finger
 
 CHECK_US = 500_000
-SCAN, LIGHT, FINGER, CHECK = range(4)
+SCAN, LIGHT, FINGER, CHECK, DISK = range(5)
+
+
+class Disk(Protocol):
+    """What is on its way to a disk, in virtual time; `sim.disk.SlowStore` is one."""
+
+    @property
+    def due_us(self) -> int | None:
+        """When something is due; None where nothing is on its way."""
+
+    def step(self, t_us: int) -> None:
+        """Have on the disk what is due at `t_us`."""
 
 
 class Drive:
-    """A board, its firmware and its fingers, moved on by `run_until`."""
+    """A board, its firmware and its fingers, moved on by `run_until`. `scans`: how many there have been."""
 
     def __init__(
         self,
@@ -41,22 +53,34 @@ class Drive:
         limits: Limits = Limits(),  # noqa: B008 - a constant
         touch_times: TouchTimes = TouchTimes(),  # noqa: B008
         phase_times: PhaseTimes = PhaseTimes(),  # noqa: B008
+        assemble: Callable[[SimBoard, VirtualClock], tuple[Engine, Disk]] | None = None,
+        start_us: int = 0,
     ) -> None:
-        """Power up at time 0; contacts that are closed then belong to fingers that are dead until lifted."""
-        chance = Random(f"{seed}/lot")
-        self.clock = VirtualClock()
+        """Power up at `start_us`; contacts that are closed then belong to fingers that are dead until lifted.
+
+        `assemble` puts the firmware on the board in place of rules, limits and times, together with its disk.
+        """
+        self.clock = VirtualClock(start_us)
         self.board = SimBoard(profile or load(shipped("sim")), self.clock, faults=faults, seed=seed)
-        self.table = Table(
-            Match(rules, limits),
-            touch_times,
-            phase_times,
-            lambda: chance.choice(("a", "b")),
-            brightness_pct=self.board.brightness_pct,
-        )
-        self.engine = Engine(self.table, self.board, Lights())
+        self.disk: Disk | None = None
+        if assemble is not None:
+            self.engine, self.disk = assemble(self.board, self.clock)
+        else:
+            chance = Random(f"{seed}/lot")
+            table = Table(
+                Match(rules, limits),
+                touch_times,
+                phase_times,
+                lambda: chance.choice(("a", "b")),
+                brightness_pct=self.board.brightness_pct,
+            )
+            self.engine = Engine(table, self.board, Lights())
+        self.table = self.engine.table
         self.heard: list[Callable[[int], None]] = []  # called after the loop's step, with its time
+        self.moved: list[Callable[[Finger], None]] = []  # called with every finger, when it moves
+        self.scans = 0
         self._fingers: deque[Finger] = deque()
-        self._scan_us = self._check_us = 0
+        self._scan_us = self._check_us = start_us
         self._ghosts = 0
 
     @property
@@ -80,8 +104,9 @@ class Drive:
             elif what == LIGHT:
                 self._light(due_us)
             elif what == FINGER:
-                move = self._fingers.popleft()
-                (self.board.contacts.press if move.down else self.board.contacts.release)(move.cell, due_us)
+                self._finger(due_us)
+            elif what == DISK:
+                self._saved(due_us)
             else:
                 self.engine.check(due_us)
                 self._check_us = due_us + CHECK_US
@@ -98,10 +123,14 @@ class Drive:
         due_us, what = (self._scan_us, SCAN) if self._scan_us <= light_us else (light_us, LIGHT)
         if self._fingers and self._fingers[0].t_us <= due_us:
             due_us, what = max(now_us, self._fingers[0].t_us), FINGER
+        disk_us = self.disk.due_us if self.disk is not None else None
+        if disk_us is not None and disk_us < due_us:
+            due_us, what = max(now_us, disk_us), DISK
         return (self._check_us, CHECK) if self._check_us < due_us else (due_us, what)
 
     def _scan(self, t_us: int) -> None:
         scan = self.board.scan(t_us)
+        self.scans += 1
         self._scan_us = t_us + scan.period_us
         due_us = self.engine.due_us
         if scan.edges or scan.ghosts != self._ghosts or (due_us is not None and due_us <= scan.known_us):
@@ -109,6 +138,20 @@ class Drive:
             self.engine.hear(scan, t_us)
             for call in self.heard:
                 call(t_us)
+
+    def _finger(self, t_us: int) -> None:
+        move = self._fingers.popleft()
+        (self.board.contacts.press if move.down else self.board.contacts.release)(move.cell, t_us)
+        for call in self.moved:
+            call(move)
+
+    def _saved(self, t_us: int) -> None:
+        """The disk has come further, as the journal's thread tells the loop."""
+        assert self.disk is not None
+        self.disk.step(t_us)
+        self.engine.saved(t_us)
+        for call in self.heard:
+            call(t_us)
 
     def _light(self, t_us: int) -> None:
         strip = self.board.strip

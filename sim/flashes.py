@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from math import hypot
 from typing import NamedTuple
@@ -22,6 +22,8 @@ STEP = 0.10
 BRIGHT = 0.80
 RED_SHARE = 0.8
 RED_APART = 0.2
+# Colours whose light is remembered; a board shows a few thousand in a day.
+LIGHTS = 16_384
 WHITE_UV = (0.1978, 0.4683)  # D65, and the place of a cell that is dark
 
 
@@ -34,7 +36,7 @@ class Light(NamedTuple):
     red: bool
 
 
-@cache
+@lru_cache(LIGHTS)
 def light(colour: bytes, wire: bool) -> Light:
     """The light of three bytes: sRGB, or linear where they come from the wire."""
     r, g, b = (byte / 255 if wire else _linear(byte / 255) for byte in colour)
@@ -76,6 +78,12 @@ class Flashes:
                     self._change(cell, t_us, now.luminance)
                     self._redden(cell, t_us, now)
             self._frame = frame
+
+    def forget(self, t_us: int) -> None:
+        """Drop what happened before `t_us`, at least a second ago; `worst` stays. For runs that do not end."""
+        for cells in (self.rises, self.falls, self.reds, self._changes):
+            for times in cells.values():
+                del times[: bisect_right(times, t_us - SECOND_US)]
 
     def gap_us(self) -> int:
         """The shortest time between two rises of one cell; an hour if there is no such pair."""

@@ -17,10 +17,9 @@ from firmware import record
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.table import Played
-from hal.profile import load, shipped
 from sim.drive import Drive
 from sim.fingers import Finger
-from sim.flashes import Flashes
+from sim.watch import Watch
 
 MS = 1_000
 S = 1_000_000
@@ -32,7 +31,6 @@ SETTLED_US = 30 * MS
 # No touch planned here takes longer; with less time left on a clock the time is left to run out.
 LONGEST_US = 2_600 * MS
 MOST_MOVES = 150
-MOST_FLASHES = 3  # in any second, by WCAG's definition
 
 Expected = tuple[str | None, str | None]  # the action played, the code of the refusal
 NOTHING_SEEN: Expected = (None, "")  # nothing played; what was refused before may still stand
@@ -60,13 +58,11 @@ class Match:
         self._drive, self._random, self._report, self._seen = drive, random, tally, seen
         self._table, self._peaceful = drive.table, peaceful
         self._rules, self._limits = drive.table.match.rules, drive.table.match.limits
-        self._flashes = Flashes(wire=True)
-        self._budget_ma = _budget_ma()
         self._free_us = 0  # before this time a press is dead
         self._turn_us = 0  # when the turn under way began
         self._used_us = {"a": 0, "b": 0}
         self._mover: str = "a"
-        self._drive.board.strip.on_latch.append(self._latched)
+        self._watch = Watch(drive, self._violated, seen)
 
     def play(self, games: int) -> None:
         """Play until `games` results are in."""
@@ -336,12 +332,6 @@ class Match:
 
     # -- what must hold always -----------------------------------------------------------------------------------------
 
-    def _latched(self, t_us: int, frame: bytes) -> None:
-        self._seen(t_us.to_bytes(8) + frame)
-        if self._drive.board.strip.current_ma > self._budget_ma:
-            self._violated(f"{self._drive.board.strip.current_ma:.0f} mA asked for at {t_us}")
-        self._flashes.see(t_us, frame)
-
     def _check_record(self) -> None:
         """The record of the game, read back, tells the same game."""
         game = self._table.game
@@ -363,11 +353,7 @@ class Match:
                 self._violated(f"the record does not read back: {read}")
 
     def _finish(self) -> None:
-        strip = self._drive.board.strip
-        self._expect(strip.violations == 0, f"{strip.violations} pulses outside the LEDs' timing")
-        self._expect(strip.early_writes == 0, f"{strip.early_writes} frames written before the latch")
-        self._expect(self._drive.engine.lost_edges == 0, f"{self._drive.engine.lost_edges} edges lost")
-        self._expect(self._flashes.worst <= MOST_FLASHES, f"{self._flashes.worst} flashes of one cell in a second")
+        self._watch.finish()
         self._report.virtual_us += self._drive.now_us
 
     def _expect(self, holds: bool, otherwise: str) -> None:
@@ -381,8 +367,3 @@ class Match:
 def _wins(state: morbak.State, action: morbak.Action) -> bool:
     outcome = morbak.outcome(morbak.apply(state, action))
     return outcome is not None and outcome.reason == "line"
-
-
-def _budget_ma() -> float:
-    power = load(shipped("sim")).power
-    return power.supply_ma * power.budget_pct / 100
