@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from random import Random
 
 from firmware.games import morbak
@@ -39,6 +41,14 @@ def touch(live: Live, action: str) -> None:
     live.touch(cell, True)
     if len(action) == 2:
         live.touch(cell, False)
+
+
+def until(live: Live, holds: Callable[[Json], bool], within_s: float = 20) -> Json:
+    """The first state that something holds for; fails when none comes in time."""
+    deadline_s = time.monotonic() + within_s
+    while not holds(state := live.state()):
+        assert time.monotonic() < deadline_s, state
+    return state
 
 
 def after(state: Json, action: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -16,7 +16,7 @@ import pytest
 from firmware.games import morbak
 from tests.browser import opened
 from tests.live import Json, Live, running
-from tests.live_play import QUICK, guard, quiet, to_play, touch
+from tests.live_play import QUICK, guard, quiet, to_play, touch, until
 from tests.small_disk import Disk, disk
 from tests.test_journal_faults import look
 
@@ -81,14 +81,6 @@ class Players:
         """What the board's own meter tells: from a touch to the latched frame that answers it."""
         total: Json = self.live.json("GET", "/api/v1/latency")[1]["total"]
         return total
-
-
-def until(live: Live, holds: Callable[[Json], bool], within_s: float = 20) -> Json:
-    """The first state that something holds for; fails when none comes in time."""
-    deadline_s = time.monotonic() + within_s
-    while not holds(state := live.state()):
-        assert time.monotonic() < deadline_s, state
-    return state
 
 
 def journal(state: Json) -> Json:

@@ -7,7 +7,7 @@ that the board waits for its disk as it does in life. Told outside, and seen by 
     FOUND what          what the restart has set up
     MEANT what          what the finger about to be lifted, or the hold about to be complete, will lead to
     SHOWN what          a frame in which it stands has latched
-    CLOCK a b           what both sides will have used, in us, at the end of the next bit of virtual time
+    CLOCK a b           what both sides have used, in us, before the next tenth of a second of virtual time
     UNUSUAL sentence    what the journal had to say at the start
 
 `--look`: only say what was found. `--careless`: the negative control, the same with SQLite told to flush nothing.
@@ -147,7 +147,7 @@ class Board:
         """Let virtual time pass; while the card is behind, no more of it than real time."""
         end_us = self._drive.now_us + us
         while self._drive.now_us < end_us:
-            self._clock(min(STEP_US, end_us - self._drive.now_us))
+            self._clock()
             step_us = min(5 * MS if self.card.behind else STEP_US, end_us - self._drive.now_us)
             began_s = time.monotonic()
             self._drive.run_for(step_us)
@@ -161,10 +161,10 @@ class Board:
             if self.card.wait(max(0, left_us)):
                 self._engine.saved(self._drive.now_us)
 
-    def _clock(self, step_us: int) -> None:
+    def _clock(self) -> None:
         game = self.table.game
         if game is not None:
-            a, b = game.clocks.stop(self._drive.now_us + step_us).used_us
+            a, b = game.clocks.stop(self._drive.now_us).used_us
             vpi.tell(f"CLOCK {a} {b}")
 
     def _draw(self, t_us: int) -> bool:
