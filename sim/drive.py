@@ -16,7 +16,6 @@ from firmware.engine import Engine
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.lights import Lights
-from firmware.match import Match
 from firmware.phases import PhaseTimes
 from firmware.table import Table
 from hal.profile import Profile, load, shipped
@@ -68,7 +67,8 @@ class Drive:
         else:
             chance = Random(f"{seed}/lot")
             table = Table(
-                Match(rules, limits),
+                rules,
+                limits,
                 touch_times,
                 phase_times,
                 lambda: chance.choice(("a", "b")),
