@@ -16,6 +16,7 @@ from firmware.engine import Engine
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.lights import Lights
+from firmware.match import Match
 from firmware.phases import PhaseTimes
 from firmware.table import Table
 from hal.profile import Profile, load, shipped
@@ -67,8 +68,7 @@ class Drive:
         else:
             chance = Random(f"{seed}/lot")
             table = Table(
-                rules,
-                limits,
+                Match(rules, limits),
                 touch_times,
                 phase_times,
                 lambda: chance.choice(("a", "b")),
