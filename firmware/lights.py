@@ -90,7 +90,7 @@ class Lights:
             case "attract":
                 return self._attract.ground(s.phase_us, bool(s.touches))
             case "lobby":
-                return still(self._lobby_edges(s.starter))
+                return still(self._menu(s.menu) | self._lobby_edges(s.starter))
             case "play":
                 return self._play(s)
             case "replay":

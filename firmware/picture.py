@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware.games import morbak
+from firmware.match import HALVES, Match
 from firmware.menu import Item
+from firmware.scenes import SECOND_ROW
 from firmware.snapshot import MenuLight, Pips, Snapshot
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def snapshot(table: Table) -> Snapshot:
         ghosts=table.haze.cells,
         ghosts_us=table.haze.since_us,
         ghosts_until_us=table.haze.until_us,
-        menu=_menu(table),
+        menu=_score(table.match) if table.phase == "lobby" else _menu(table),
         asked_us=table.menu.asked.since_us if table.menu and table.menu.asked else 0,
         pips=_pips(table),
         countdown=table.countdown,
@@ -77,6 +79,17 @@ def _menu(table: Table) -> tuple[MenuLight, ...]:
         MenuLight(cell, place.side, menu.asks(cell) or place.item in on, menu.answers(cell), place.item in PALE)
         for cell, place in menu.places.items()
         if place.item in offers
+    )
+
+
+def _score(match: Match) -> tuple[MenuLight, ...]:
+    """The points of a series under way, on each side's second row: full a game won, pale a game drawn."""
+    if not match.begun:
+        return ()
+    return tuple(
+        MenuLight(cell, side, halves >= HALVES * game + HALVES, False, halves == HALVES * game + 1)
+        for side, halves in zip(SECOND_ROW, match.halves, strict=True)
+        for game, cell in enumerate(SECOND_ROW[side][: match.series])
     )
 
 

@@ -43,7 +43,8 @@ class Pattern(NamedTuple):
 class MenuLight(NamedTuple):
     """A cell of the menu that means something to `side`; `chosen` is what is asked or set, `asked` wants an answer.
 
-    `pale`: it belongs to another group of choices than its neighbour, and shines paler.
+    `pale`: it belongs to another group of choices than its neighbour, and shines paler. In the lobby of a series: a
+    game that `side` has won (`chosen`), drawn (`pale`) or that is still to be played.
     """
 
     cell: int
@@ -77,9 +78,9 @@ class Snapshot(NamedTuple):
     the lot's light began (None before it, and in a rematch, which has no lot). `winner`: the side that won, None
     for a draw and before the end. `line`: the cells of all completed lines. `ghosts`, `ghosts_us`: ambiguous cells
     and since when; `ghosts_until_us`: until when they show after they are gone (None: they are there). `fault_us`:
-    since when a part has failed. `menu`: the cells of an open menu that mean something, `asked_us`: since when one of
-    them wants an answer. `pips`: what is left to both sides, while it shows. `countdown`: nobody touches the board, and
-    at its end the game is parked. In the scene `replay` the cells are those of a game played again.
+    since when a part has failed. `menu`: the cells of an open menu, or the score before a game; `asked_us`: since when
+    one of them wants an answer. `pips`: what is left to both sides, while it shows. `countdown`: nobody touches the
+    board, and at its end the game is parked. In the scene `replay` the cells are those of a game played again.
     """
 
     phase: Scene = "attract"

@@ -230,3 +230,32 @@ def test_no_options_in_play() -> None:
     scene = playing()
     scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
     assert ("menu", "menu") == (scene.table.phase, scene.table.menu.kind)
+
+
+def test_the_score_shows_in_the_lobby_of_a_series() -> None:
+    """Before the next game of a series each side's second row tells its points: full a win, pale half a point."""
+    scene = opened(in_lobby())
+    choose(scene, "a", "series_5")
+    choose(scene, "a", "move_none")
+    choose(scene, "a", "close")
+    assert () == scene.table.snapshot.menu
+    scene.wait(5 * S)
+    winner: Side = scene.table.game.starter
+    scene.moves(*WON)
+    scene.table.match = scene.table.match.ended("draw")
+    scene.wait(3_500 * MS)
+    scene.tap("d4")
+    assert "lobby" == scene.table.phase
+    shown = {
+        (light.side, morbak.cell_name(light.cell)): (light.chosen, light.pale) for light in scene.table.snapshot.menu
+    }
+    rows = {"a": ["d2", "c2", "e2", "b2", "f2"], "b": ["d6", "e6", "c6", "f6", "b6"]}
+    loser: Side = "b" if winner == "a" else "a"
+    none = (False, False)
+    assert [(True, False), (False, True), none, none, none] == [shown[winner, cell] for cell in rows[winner]]
+    assert [(False, True), none, none, none, none] == [shown[loser, cell] for cell in rows[loser]]
+    assert 10 == len(shown)
+    full, pale, rest = (
+        sum(scene.drive.board.wire()[3 * cell : 3 * cell + 3]) for cell in map(morbak.parse_cell, rows[winner][:3])
+    )
+    assert full > pale > rest > 0
