@@ -14,10 +14,12 @@ from random import Random
 from firmware.clock import Limits
 from firmware.games import morbak
 from sim.drive import Drive
-from sim.people import Match
+from sim.people import People
+from sim.watch import Watch
 
 S = 1_000_000
 GAMES_A_MATCH = 5
+MOST_MOVES = 150
 
 
 @dataclass
@@ -56,12 +58,41 @@ def soak(games: int, seed: int) -> Report:
     for number, first in enumerate(range(0, games, GAMES_A_MATCH)):
         rules, limits = _options(number)
         drive = Drive(seed=seed * 1_000 + number, rules=rules, limits=limits)
-        people = Random(f"{seed}/{number}/people")
-        match = Match(drive, people, report, digest.update, peaceful=number % 4 == 2)
-        match.play(min(GAMES_A_MATCH, games - first))
+        chance = Random(f"{seed}/{number}/people")
+        people = People(drive, chance, report, digest.update, peaceful=number % 4 == 2)
+        watch = Watch(drive, people.violated, digest.update)
+        _match(people, min(GAMES_A_MATCH, games - first))
+        watch.finish()
+        report.virtual_us += drive.now_us
     report.cpu_s = time.process_time() - begun_s
     report.digest = digest.hexdigest()
     return report
+
+
+def _match(people: People, games: int) -> None:
+    """Several games in a row on one board, from power-up to the last result."""
+    people.drive.run_for(100_000)
+    people.tap_into("lobby")
+    people.wait_in_lobby(lot=True)
+    for number in range(games):
+        if number:
+            people.rematch()
+            people.wait_in_lobby(lot=False)
+        _game(people)
+
+
+def _game(people: People) -> None:
+    game = people.table.game
+    assert game is not None
+    while game.ending is None and len(game.moves) < MOST_MOVES:
+        if people.table.phase == "paused":  # three time-outs running have parked the game
+            people.tap_into("play")
+        else:
+            people.turn()
+    if game.ending is None:
+        people.violated(f"a game of {len(game.moves)} moves has not ended")
+        return
+    people.ended()
 
 
 def _options(number: int) -> tuple[morbak.Rules, Limits]:
