@@ -15,12 +15,16 @@ BRIGHTNESS_PCT = (100, 60, 35, 20, 10)
 
 
 class Chosen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was chosen; None where nothing was, and the profile or the page decides. `marks`: shown on the page."""
+    """What was chosen; None where nothing was, and the profile or the page decides.
+
+    `marks`: shown on the page. `out`: cells put out of use, dead or unreliable ones.
+    """
 
     brightness_pct: Brightness | None = None
     language: Literal["fr", "en"] | None = None
     marks: bool = False
     volume_pct: Annotated[int, Meta(ge=0, le=100)] = 50
+    out: tuple[Annotated[str, Meta(pattern="^[a-g][1-7]$")], ...] = ()
 
 
 def choose(chosen: Chosen, item: Item, brightness_pct: int) -> Chosen:

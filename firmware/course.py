@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from firmware.choosing import Chosen
 from firmware.game import TIMEOUTS_TO_PARK, Game
+from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.judging import Deadline, Judging
 from firmware.match import Match, starter_after
@@ -77,6 +78,7 @@ class Course(Judging):
         self.chosen = chosen
         self.pips_until_us: int | None = None
         self.lot_us: int | None = None
+        self.put_out(frozenset(morbak.parse_cell(name) for name in chosen.out))
 
     @property
     def countdown(self) -> Countdown | None:
@@ -151,9 +153,13 @@ class Course(Judging):
         if phase != "menu":
             self.menu = None
         self.replay = None
-        self.gesture.chords = chords(self.times, phase)
+        self._masks_changed()
         self._lift_all(t_us)
         self.previews.clear(t_us)
+        self._snapshot = None
+
+    def _masks_changed(self) -> None:
+        self.gesture.chords = chords(self.times, self.phase, self.masked)
         self._snapshot = None
 
     def _tapped_into(self, phase: Phase, t_us: int) -> None:

@@ -177,13 +177,18 @@ class Engine:
             self._choose(self._chosen)
 
     def _own_parts(self, t_us: int) -> dict[str, Part]:
-        stuck = ", ".join(morbak.cell_name(cell) for cell in sorted(self.table.stuck))
+        stuck, out = _names(self.table.stuck), _names(self.table.out - self.table.stuck)
         pressed = f"{stuck}: pressed for 20 s and more; lift what lies there, or clean the contact."
+        masked = f"{out}: out of use; play there with two cells of the edge, or with the menu's cursor."
         lost = f"{self.lost_edges} touches were lost: the computer was too slow."
         return {
-            "cells": Part(False, pressed) if stuck else Part(True, "ok"),
+            "cells": Part(False, pressed) if stuck else Part(not out, masked if out else "ok"),
             "queue": Part(False, lost) if self.lost_edges else Part(True, "ok"),
         } | ({"journal": self._keeper.part(t_us)} if self._keeper is not None else {})
+
+
+def _names(cells: frozenset[int]) -> str:
+    return ", ".join(morbak.cell_name(cell) for cell in sorted(cells))
 
 
 def _lasting(document: state.Document) -> state.Document:

@@ -68,9 +68,9 @@ class Gesture:
         return self._spoiled
 
     @property
-    def armed(self) -> bool:
-        """The two fingers of a chord are down and wait for its time."""
-        return self._chord is not None
+    def armed(self) -> tuple[Chord, int] | None:
+        """The chord whose two fingers are down, and when it fires; None where none waits."""
+        return self._chord
 
     @property
     def down(self) -> frozenset[int]:

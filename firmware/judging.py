@@ -11,12 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from firmware.gesture import Event, Gesture, TouchTimes
-from firmware.hearing import PRESS, RELEASE, Heard, Hearing
+from firmware.gesture import Chord, Event, Gesture, TouchTimes
+from firmware.hearing import GHOSTS, PRESS, RELEASE, Heard, Hearing
 from firmware.previews import Haze, Previews
 from firmware.snapshot import Side, Snapshot
 from hal.ports import Scan
 
+# A masked cell whose contact flickers is told of no more often.
+MASKED_AGAIN_US = 5_000_000
 Deadline = tuple[int, Callable[[int], None]]
 
 
@@ -39,6 +41,9 @@ class Judging(ABC):
         self._hearing = Hearing()
         self._known_us = self._touched_us = start_us
         self._ghosts = 0
+        self.out: frozenset[int] = frozenset()  # cells that were put out of use
+        self._stuck: frozenset[int] = frozenset()
+        self._masked_us: dict[int, int] = {}  # when the masked cells were last told of
         self._snapshot: Snapshot | None = None
 
     # -- in ------------------------------------------------------------------------------------------------------
@@ -47,7 +52,7 @@ class Judging(ABC):
         """Take what a scan has found: a press lights its cell at once, everything else waits for `advance`."""
         for edge in scan.edges:
             self._hearing.edge(edge)
-            if edge.down:
+            if edge.down and edge.cell not in self.out:
                 self._light(edge.cell, edge.t_us)
         if scan.ghosts != self._ghosts:
             self._ghosts = scan.ghosts
@@ -78,6 +83,9 @@ class Judging(ABC):
             self._hear(self._hearing.pop())
         else:
             self._time_up(t_us)
+        if self.gesture.stuck != self._stuck:
+            self._stuck = frozenset(self.gesture.stuck)
+            self._masks_changed()
         return True
 
     # -- out -----------------------------------------------------------------------------------------------------
@@ -85,7 +93,17 @@ class Judging(ABC):
     @property
     def stuck(self) -> frozenset[int]:
         """Cells with a finger or a closed contact on them for 20 s and more."""
-        return frozenset(self.gesture.stuck)
+        return self._stuck
+
+    @property
+    def masked(self) -> frozenset[int]:
+        """Cells that count for nothing: stuck, or put out of use."""
+        return self._stuck | self.out
+
+    def put_out(self, cells: frozenset[int]) -> None:
+        """Have these cells, and no others, out of use: dead or unreliable ones."""
+        self.out = cells
+        self._masks_changed()
 
     @property
     def due_us(self) -> int | None:
@@ -114,8 +132,16 @@ class Judging(ABC):
     def _chord(self, name: str, t_us: int) -> None: ...
 
     @abstractmethod
-    def _disarmed(self, t_us: int) -> None:
-        """The two fingers of a chord were not held long enough."""
+    def _armed(self, before: tuple[Chord, int] | None, t_us: int) -> None:
+        """The two fingers of a chord are down, or (`before`: it was armed) were not held long enough."""
+
+    @abstractmethod
+    def _masked_touch(self, cell: int, t_us: int) -> None:
+        """Somebody touches a masked cell."""
+
+    @abstractmethod
+    def _masks_changed(self) -> None:
+        """Other cells than before are masked."""
 
     @abstractmethod
     def _deadlines(self) -> Iterator[Deadline]:
@@ -135,7 +161,9 @@ class Judging(ABC):
 
     def _hear(self, heard: Heard) -> None:
         armed = self.gesture.armed
-        if heard.order == RELEASE:
+        if heard.order != GHOSTS and heard.what in self.out:
+            self._hear_masked(heard)
+        elif heard.order == RELEASE:
             self._understand(self.gesture.release(heard.what, heard.t_us))
             self.previews.end(heard.what, heard.t_us)
         elif heard.order == PRESS:
@@ -144,9 +172,16 @@ class Judging(ABC):
             self._understand(self.gesture.press(heard.what, heard.t_us))
         else:
             self._understand(self.gesture.ghosts(heard.what, heard.t_us))
-        if armed and not self.gesture.armed:
-            self._disarmed(heard.t_us)
+        if armed != self.gesture.armed:
+            self._armed(armed, heard.t_us)
         self._snapshot = None
+
+    def _hear_masked(self, heard: Heard) -> None:
+        """A masked cell counts for nothing; whoever taps it is told, but not again and again by a broken contact."""
+        told_us = self._masked_us.get(heard.what)
+        if heard.order == PRESS and (told_us is None or heard.t_us >= told_us + MASKED_AGAIN_US):
+            self._masked_us[heard.what] = heard.t_us
+            self._masked_touch(heard.what, heard.t_us)
 
     def _understand(self, events: list[Event]) -> None:
         for event in events:

@@ -55,10 +55,14 @@ class Asked(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Something to be carried out: `by` chose it, and where consent was due, the other side gave it."""
+    """Something to be carried out: `by` chose it, and where consent was due, the other side gave it.
+
+    `held`: by a hold, not by a tap.
+    """
 
     item: Item
     by: Side
+    held: bool = False
 
 
 def _places(items: Sequence[Item | None]) -> dict[int, Place]:
@@ -77,6 +81,7 @@ class Menu:
         self.kind: Kind = kind
         self.places = PLACES[kind]
         self.asked: Asked | None = None
+        self.cursor: int | None = None  # the masked cell that a hold on the item `cursor` plays
         self._times, self._touched_us = times, t_us
 
     @property
@@ -115,6 +120,17 @@ class Menu:
         place = self.places.get(cell)
         return self.answers(cell) or (self.asked is None and place is not None and place.item == "resign")
 
+    def may_hold(self, cell: int) -> bool:
+        """Whether a hold on `cell` means something, be it that a tap does too."""
+        place = self.places.get(cell)
+        points = self.asked is None and self.cursor is not None and place is not None and place.item == "cursor"
+        return points or self.wants_hold(cell)
+
+    def point(self, masked: frozenset[int]) -> None:
+        """Move the cursor to the next masked cell, from the last to the first."""
+        later = [cell for cell in sorted(masked) if self.cursor is None or cell > self.cursor]
+        self.cursor = later[0] if later else min(masked, default=None)
+
     def tap(self, cell: int, t_us: int, offers: frozenset[Item]) -> Choice | None:
         """A tap asks, withdraws, refuses or chooses; a tap that means nothing changes nothing."""
         place = self.places.get(cell)
@@ -130,13 +146,13 @@ class Menu:
         return None if place.item == "resign" else Choice(place.item, place.side)
 
     def hold(self, cell: int, t_us: int, offers: frozenset[Item]) -> Choice | None:
-        """A hold gives consent to what is asked, or resigns."""
+        """A hold gives consent to what is asked, resigns, or plays the cell at the cursor."""
         place = self.places.get(cell)
-        if place is None or place.item not in offers or not self.wants_hold(cell):
+        if place is None or place.item not in offers or not self.may_hold(cell):
             return None
         if self.asked is None:
-            return Choice(place.item, place.side)
-        choice = Choice(self.asked.item, self.asked.by)
+            return Choice(place.item, place.side, held=True)
+        choice = Choice(self.asked.item, self.asked.by, held=True)
         self.withdraw(t_us)
         return choice
 

@@ -75,11 +75,14 @@ def _menu(table: Table) -> tuple[MenuLight, ...]:
     if menu is None:
         return ()
     offers, on = table.offers(), table.set_items()
-    return tuple(
+    lights = tuple(
         MenuLight(cell, place.side, menu.asks(cell) or place.item in on, menu.answers(cell), place.item in PALE)
         for cell, place in menu.places.items()
-        if place.item in offers
+        if place.item in offers and cell != menu.cursor
     )
+    if menu.cursor is None or table.game is None:
+        return lights
+    return (*lights, MenuLight(menu.cursor, table.game.mover, True, False, True))
 
 
 def _score(match: Match) -> tuple[MenuLight, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from firmware.choosing import Chosen
 from firmware.game import Game
 from firmware.games import morbak
 from firmware.match import HALVES
@@ -27,8 +28,9 @@ def document(table: Table, t_us: int, parts: dict[str, Part]) -> Document:
         **_ending(game),
         "menu": _menu(table, t_us),
         "match": _match(table),
-        "chosen": msgspec.structs.asdict(table.chosen),
+        "chosen": _chosen(table.chosen),
         "replay": _replay(table),
+        "masked": [morbak.cell_name(cell) for cell in sorted(table.masked)],
         "health": {
             "ok": all(part.ok for part in parts.values()),
             "parts": {name: {"ok": part.ok, "text": part.text} for name, part in parts.items()},
@@ -97,6 +99,7 @@ def _menu(table: Table, t_us: int) -> Document | None:
     left_ms = None if asked is None else _ms(max(0, menu.due_us - t_us))
     return {
         "kind": menu.kind,
+        "cursor": None if menu.cursor is None else morbak.cell_name(menu.cursor),
         "cells": {
             morbak.cell_name(cell): {
                 "side": place.side,
@@ -108,6 +111,12 @@ def _menu(table: Table, t_us: int) -> Document | None:
         },
         "asked": None if asked is None else {"item": asked.item, "by": asked.by, "left_ms": left_ms},
     }
+
+
+def _chosen(chosen: Chosen) -> Document:
+    told = msgspec.structs.asdict(chosen)
+    del told["out"]  # told as `masked`, with the stuck ones
+    return told
 
 
 def _match(table: Table) -> Document:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from firmware import choosing, options, picture
 from firmware.course import Course, Refusal
 from firmware.course import Played as Played
+from firmware.detours import cell_of
 from firmware.game import Game
 from firmware.games import morbak
+from firmware.gesture import Chord
 from firmware.judging import Answer
 from firmware.menu import Choice, Item, Menu
-from firmware.phases import MENU_CORNERS
+from firmware.phases import menu_corners
 from firmware.replay import Replay
 from firmware.snapshot import Pattern, Snapshot
 
@@ -32,7 +34,7 @@ class Table(Course):
 
     def _answers(self, cell: int, t_us: int) -> Answer | None:
         if self.phase == "lobby":
-            return Answer() if cell in MENU_CORNERS else None
+            return Answer() if cell in menu_corners(self.masked) else None
         if self.phase == "menu" and self.menu is not None:
             return self._answer_in_menu(self.menu, cell)
         if self.phase != "play" or self.game is None:
@@ -48,7 +50,7 @@ class Table(Course):
         place = menu.places.get(cell)
         if place is None or place.item not in self.offers():
             return Answer()
-        return Answer(place.side, self.gesture.times.hold_us if menu.wants_hold(cell) else None)
+        return Answer(place.side, self.gesture.times.hold_us if menu.may_hold(cell) else None)
 
     def _touch(self, t_us: int) -> None:
         self.refusal = self.pips_until_us = None
@@ -93,15 +95,48 @@ class Table(Course):
             if isinstance(meaning, morbak.Action) and meaning.kind != "light":
                 self._commit(meaning, t_us)
 
+    def _play(self, cell: int, t_us: int) -> None:
+        """Do the one action that is possible on a cell, or say why there is none."""
+        assert self.game is not None
+        meaning = morbak.meaning(self.game.state, cell)
+        if isinstance(meaning, morbak.Action):
+            self._commit(meaning, t_us)
+        else:
+            self._refuse(meaning, cell, t_us)
+
     def _chord(self, name: str, t_us: int) -> None:
-        if name == "menu":
+        cell = cell_of(name)
+        if cell is not None:
+            self._play(cell, t_us)
+        elif name == "menu":
             self._open_menu(t_us)
         else:
             self.pips_until_us = t_us + self.times.pips_us
 
-    def _disarmed(self, t_us: int) -> None:
-        if self.phase == "lobby":
+    def _armed(self, before: tuple[Chord, int] | None, t_us: int) -> None:
+        if before is not None and self.phase == "lobby":
             self._lobby(t_us)
+        for chord in (before, self.gesture.armed):
+            cell = cell_of(chord[0].name) if chord is not None else None
+            if cell is not None and chord is not before:
+                self._detour(cell, t_us)
+            elif cell is not None:
+                self.previews.end(cell, t_us)
+
+    def _detour(self, cell: int, t_us: int) -> None:
+        """Two edge cells stand for a masked one: it fills with light, they do not."""
+        armed = self.gesture.armed
+        if armed is None or self.game is None:
+            return
+        for edge_cell in self.gesture.down:
+            self.previews.end(edge_cell, t_us)
+        meaning = morbak.meaning(self.game.state, cell)
+        if isinstance(meaning, morbak.Action):
+            self.previews.press(cell, t_us, armed[1], self.game.mover)
+
+    def _masked_touch(self, cell: int, t_us: int) -> None:
+        if self.phase == "play":
+            self._refuse("masked", cell, t_us)
 
     # -- play ------------------------------------------------------------------------------------------------------
 
@@ -134,7 +169,7 @@ class Table(Course):
             if self.game.last_chosen is not None:
                 items.add("takeback")
         if self._below == "play":
-            items.add("pause")
+            items |= {"pause", "cursor"} if self.masked else {"pause"}
         elif self.game is not None and self.game.moves:
             items.add("replay")
         return frozenset(items)
@@ -166,10 +201,21 @@ class Table(Course):
             return
         if choice.item in ("brightness", "language", "marks"):
             self.chosen = choosing.choose(self.chosen, choice.item, self.brightness_pct)
+        elif choice.item == "cursor":
+            self._point(self.menu, choice, t_us)
         elif choice.item != "close" and self.menu.kind == "options":
             self.match = options.choose(self.match, choice.item)
         else:
             self._leave_menu(choice, t_us)
+
+    def _point(self, menu: Menu, choice: Choice, t_us: int) -> None:
+        """A tap moves the cursor through the masked cells, a hold of the mover's plays the one it stands on."""
+        cell = menu.cursor
+        if not choice.held:
+            menu.point(self.masked)
+        elif cell is not None and self.game is not None and choice.by == self.game.mover:
+            self._tapped_into("play", t_us)
+            self._play(cell, t_us)
 
     def _leave_menu(self, choice: Choice, t_us: int) -> None:
         game, below = self.game, self._below

@@ -14,7 +14,7 @@ from tests.live import Live, running
 STATE_KEYS = {
     "seq", "phase", "position", "starter", "to_move", "clocks_ms", "pools", "neutralisations", "move_left_ms",
     "last_action", "legal", "refusal", "result", "reason", "line", "menu", "health",
-    "match", "chosen", "replay", "parks_in_ms",
+    "match", "chosen", "replay", "parks_in_ms", "masked",
 }  # fmt: skip
 EMPTY = "......./......./......./......./......./......./....... a 7:7 1:1"
 

@@ -1,0 +1,194 @@
+"""Cells that cannot be touched: stuck ones mask themselves, others are put out of use; both stay playable."""
+
+from __future__ import annotations
+
+import pytest
+
+from firmware.choosing import Chosen
+from firmware.detours import cell_of, detours
+from firmware.games import morbak
+from firmware.menu import PLACES
+from firmware.snapshot import Side
+from firmware.state import document
+from sim.fingers import chord, hold, tap
+from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene, playing
+
+cell = morbak.parse_cell
+
+
+def without(*names: str, **options: object) -> Scene:
+    """A game on a board some of whose cells are out of use."""
+    scene = playing(limits=NO_LIMITS, **options)
+    scene.table.put_out(frozenset(map(cell, names)))
+    return scene
+
+
+def test_every_cell_inside_has_four_pairs_of_its_own() -> None:
+    """Each pair of edge cells stands for one cell: its row's and its column's; cells on the edge have none."""
+    found = detours(range(49), 1)
+    assert 4 * 25 == len(found)
+    for pair, made in found.items():
+        masked = cell_of(made.name)
+        first, second = sorted(pair, key=lambda edge: edge // 7 != masked // 7)
+        assert (masked // 7, masked % 7) == (first // 7, second % 7)
+        assert first % 7 in (0, 6)
+        assert second // 7 in (0, 6)
+        assert masked not in pair
+
+
+@pytest.mark.parametrize("pair", [("a4", "d1"), ("a4", "d7"), ("g4", "d1"), ("g4", "d7")])
+def test_a_masked_cell_is_lit_by_its_edges(pair: tuple[str, str]) -> None:
+    """Either edge cell of its row and either of its column, held together for 1 s, play a masked cell."""
+    scene = without("d4")
+    assert [] == scene.do(chord(pair, 0, 980 * MS))
+    scene.wait(BETWEEN_US)
+    assert ["d4"] == scene.do(chord(pair, 0, 1_050 * MS))
+
+
+def test_every_action_can_be_played_by_the_edges() -> None:
+    """The masked cell gets the one action it allows: light, permute, neutralise, block."""
+    scene = without("d4", "c3")
+    d4, c3 = ("a4", "d1"), ("g3", "c7")
+    for expected, pair in (("d4", d4), ("xd4", d4), ("!d4", d4), ("c3", c3), ("xc3", c3)):
+        assert [expected] == scene.do(chord(pair, 0, 1_050 * MS))
+        scene.wait(BETWEEN_US)
+    b2 = chord(("a2", "b1"), 0, 1_050 * MS)
+    scene = without("b2").moves("e5", "e6")
+    assert ["b2"] == scene.do(b2)
+    scene.moves("g7")
+    assert ["#b2"] == scene.do(b2)
+
+
+def test_what_the_rules_forbid_is_refused_on_the_masked_cell() -> None:
+    """The reason is that of the rule, and shows on the cell that was meant."""
+    scene = without("d4")
+    for pair in (("a4", "d1"),) * 3:  # lit, permuted, neutralised
+        scene.do(chord(pair, 0, 1_050 * MS))
+        scene.wait(BETWEEN_US)
+    assert [] == scene.do(chord(("a4", "d1"), 0, 1_050 * MS))
+    assert ("neutralised", cell("d4")) == scene.table.refusal[:2]
+
+
+def test_the_masked_cell_fills_while_its_edges_are_held() -> None:
+    """The light is on the cell that is played, in the mover's colour, complete when the second is; the edges go out."""
+    scene = without("d4")
+    start_us = scene.now_us
+    scene.drive.fingers(move._replace(t_us=start_us + move.t_us) for move in sorted(chord(("a4", "d1"), 0, 1_500 * MS)))
+    scene.drive.run_until(start_us + 500 * MS)
+    touches = {touch.cell: touch for touch in scene.table.snapshot.touches if touch.until_us is None}
+    assert [cell("d4")] == list(touches)
+    assert (scene.table.game.mover, 1) == (
+        touches[cell("d4")].side,
+        round((touches[cell("d4")].full_us - start_us) / S),
+    )
+    scene.drive.run_until(start_us + 1_600 * MS)
+    assert ["d4"] == [move.text for move in scene.table.game.moves]
+
+
+def test_lifting_early_spends_nothing() -> None:
+    """A pair let go before its second, or joined by a third finger, plays nothing, and the masked cell goes out."""
+    scene = without("d4")
+    for fingers in (chord(("a4", "d1"), 0, 900 * MS), [*chord(("a4", "d1"), 0, 1_500 * MS), *tap("f6", 400 * MS)]):
+        assert [] == scene.do(fingers)
+        scene.wait(500 * MS)
+        assert [] == [touch for touch in scene.table.snapshot.touches if touch.until_us is None]
+    assert [] == scene.table.game.moves
+
+
+def test_a_healthy_cell_has_no_detour() -> None:
+    """The same two cells cancel each other where the cell between them can be touched."""
+    scene = without("c3")
+    assert [] == scene.do(chord(("a4", "d1"), 0, 1_500 * MS))
+
+
+def test_a_stuck_cell_masks_itself_and_heals() -> None:
+    """A contact closed for 20 s is masked, told of and playable by its edges; opened, it is an ordinary cell again."""
+    scene = playing(limits=NO_LIMITS)
+    contacts = scene.drive.board.contacts
+    contacts.press(cell("d4"), scene.now_us)
+    scene.wait(21 * S)
+    scene.drive.engine.check(scene.now_us)
+    told = scene.drive.engine.document(scene.now_us)
+    assert (["d4"], False) == (told["masked"], told["health"]["parts"]["cells"]["ok"])
+    assert ["e5"] == scene.tap("e5")
+    scene.wait(BETWEEN_US)
+    assert ["d4"] == scene.do(chord(("a4", "d1"), 0, 1_050 * MS))
+    contacts.release(cell("d4"), scene.now_us)
+    scene.wait(BETWEEN_US)
+    assert frozenset() == scene.table.masked
+    assert ["xd4"] == scene.do(hold(cell("d4"), 0, 900 * MS))
+
+
+def test_a_touch_of_a_masked_cell_is_told_and_counts_for_nothing() -> None:
+    """Whoever taps a cell out of use reads why; it is no second finger, and a flickering contact is told of rarely."""
+    scene = without("d4")
+    assert [] == scene.tap("d4")
+    assert ("masked", cell("d4"), 1) == scene.table.refusal
+    assert ["e5"] == scene.do(tap("e5", 0), hold(cell("d4"), 10 * MS, 20 * MS))
+    for _ in range(20):
+        scene.tap("d4")
+        scene.wait(100 * MS)
+    assert 2 >= scene.table._refusals
+    assert ["c3"] == scene.do(hold(cell("d4"), 0, 3 * S), tap("c3", 500 * MS))
+
+
+def test_a_flickering_contact_does_not_keep_a_game_awake() -> None:
+    """A game is parked after five minutes, whatever a cell out of use does."""
+    scene = without("d4")
+    for _ in range(31):
+        scene.do(tap("d4", 0))
+        scene.wait(10 * S)
+    assert "paused" == scene.table.phase
+
+
+def test_cells_out_of_use_are_so_from_the_start() -> None:
+    """What was put out of use earlier is masked when the board starts."""
+    scene = Scene()
+    again = type(scene.table)(
+        scene.table.match, scene.table.gesture.times, scene.table.times, lambda: "a", chosen=Chosen(out=("d4", "a1"))
+    )
+    assert {cell("d4"), cell("a1")} == again.masked
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_the_cursor_plays_masked_cells_of_the_edge(side: Side) -> None:
+    """In the menu a tap on the cursor steps through the masked cells, and the mover's hold plays the one shown."""
+    scene = without("a4", "d1", "e5")
+    if scene.table.game.mover != side:
+        scene.moves("b6")
+    scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+    scene.wait(BETWEEN_US)
+    own, other = (
+        next(at for at, place in PLACES["menu"].items() if place == (who, "cursor"))
+        for who in (side, "b" if side == "a" else "a")
+    )
+    seen = []
+    for _ in range(4):
+        scene.do(tap(own, 0))
+        scene.wait(BETWEEN_US)
+        seen.append(document(scene.table, scene.now_us, {})["menu"]["cursor"])
+        shown = [
+            light.cell for light in scene.table.snapshot.menu if light.side == side and light.chosen and light.pale
+        ]
+        assert [cell(seen[-1])] == shown
+    assert ["d1", "a4", "e5", "d1"] == seen
+    assert [] == scene.do(hold(other, 0, 900 * MS))  # it is not his turn: to him it is a long tap
+    assert ("menu", "a4") == (scene.table.phase, document(scene.table, scene.now_us, {})["menu"]["cursor"])
+    scene.wait(BETWEEN_US)
+    assert ["a4"] == scene.do(hold(own, 0, 900 * MS))
+    assert "play" == scene.table.phase
+
+
+def test_no_cursor_without_masked_cells() -> None:
+    """Where every cell can be touched the menu has no cursor."""
+    scene = playing()
+    scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+    assert "cursor" not in {place["item"] for place in document(scene.table, 0, {})["menu"]["cells"].values()}
+
+
+@pytest.mark.parametrize("name", ["a1", "g7"])
+def test_the_other_corners_open_the_menu_where_one_is_masked(name: str) -> None:
+    """With a1 or g7 out of use a7 and g1 open menu and options."""
+    scene = without(name)
+    scene.do(chord(["a7", "g1"], 0, 2_100 * MS))
+    assert "menu" == scene.table.phase
