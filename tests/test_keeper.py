@@ -53,6 +53,10 @@ def moves_of(disk: Disk) -> list[str]:
     return list(disk.saves[-1][0].record.moves)
 
 
+def part_of(scene: Scene) -> dict[str, object]:
+    return dict(scene.drive.engine.document(scene.now_us)["health"]["parts"]["journal"])
+
+
 def test_every_action_is_saved_with_what_belongs_to_it() -> None:
     """One save an action, with all moves, times and clocks, that reads back as a record."""
     disk = Disk()
@@ -104,13 +108,29 @@ def test_after_a_second_play_goes_on_and_not_saved_shows() -> None:
     scene.tap("e5")
     scene.wait(1 * S)
     assert ["d4", "e5"] == [move.text for move in scene.table.game.moves]
-    scene.wait(2 * S)
-    part = scene.drive.engine.document(scene.now_us)["health"]["parts"]["journal"]
-    assert (False, True) == (part["ok"], part["text"].startswith("not saved"))
-    assert scene.drive.engine._picture.snapshot.fault_us is not None
+    for text in ("c6", "f2", "g4", "b3"):  # nothing waits a second time, and what shows stays
+        scene.wait(500 * MS)
+        assert [text] == scene.tap(text)
+        part = part_of(scene)
+        assert (False, True) == (part["ok"], part["text"].startswith("not saved"))
+        assert scene.drive.engine._picture.snapshot.fault_us is not None
     disk.stalled, disk.saved = False, disk.put_n
     scene.wait(1 * S)
-    assert scene.drive.engine.document(scene.now_us)["health"]["parts"]["journal"]["ok"]
+    assert part_of(scene)["ok"]
+
+
+def test_what_is_in_the_way_of_saving_is_told() -> None:
+    """A fault of the disk shows on the board and in the state at once, and for as long as it lasts."""
+    disk = Disk()
+    scene = scene_on(disk).play()
+    disk.fault = "The disk is full: make room."
+    scene.wait(1 * S)
+    assert {"ok": False, "text": "not saved: The disk is full: make room."} == part_of(scene)
+    assert scene.drive.engine._picture.snapshot.fault_us is not None
+    disk.fault = None
+    scene.wait(1 * S)
+    assert {"ok": True, "text": "ok"} == part_of(scene)
+    assert scene.drive.engine._picture.snapshot.fault_us is None
 
 
 def test_a_running_clock_is_never_5_s_behind() -> None:
@@ -137,7 +157,7 @@ def test_a_game_that_is_left_is_finished_without_a_result() -> None:
     scene.do(hold("c7", 0, 900 * MS))
     assert "lobby" == scene.table.phase
     save, finished = disk.saves[-1]
-    assert (1, True, None, ["d4"]) == (save.game, finished, save.record.result, moves_of(disk))
+    assert (1, True, True, None, ["d4"]) == (save.game, finished, save.left, save.record.result, moves_of(disk))
 
 
 @pytest.mark.parametrize("texts", [[], ["d4"], ["d4", "xd4", "!d4", "c3", "e5"]])
@@ -159,8 +179,19 @@ def test_a_game_comes_back_as_it_was(texts: list[str]) -> None:
         again.timeouts,
     )
     assert [us // MS for us in game.times_us] == [us // MS for us in again.times_us]
-    assert game.clocks.stop(t_us + 3 * S).used_us == again.clocks.used_us
+    stopped = game.clocks.stop(t_us + 3 * S)
+    assert (stopped.used_us, stopped.move_used_us) == (again.clocks.used_us, again.clocks.move_used_us)
     assert None is again.clocks.running
+
+
+def test_time_outs_in_a_row_come_back() -> None:
+    """How many turns running were lost by time is part of the game: three of them park it, restart or not."""
+    game = Game(morbak.STANDARD, Limits(), "a")
+    game.run(0)
+    for turn in (1, 2):
+        game.time_up(turn * 120 * S)
+    again = game_from(save_of(game, MATCH, 1, 241 * S))
+    assert (2, [0, 1]) == (again.timeouts_running, again.timeouts)
 
 
 def test_a_resumed_game_waits_for_a_touch() -> None:
@@ -169,9 +200,11 @@ def test_a_resumed_game_waits_for_a_touch() -> None:
     game.run(0)
     game.play(morbak.parse_action("d4"), 5 * S)
     save = save_of(game, MATCH, 3, 7 * S)
-    scene = scene_on(Disk())
+    disk = Disk()
+    scene = scene_on(disk)
     scene.table.resume(game_from(save), match_from(save), save.game, 0)
     scene.wait(60 * S)
+    assert [] == disk.beats
     assert ("paused", 3) == (scene.table.phase, scene.table.number)
     assert (895 * S, 898 * S) == tuple(scene.table.game.clocks.left_us(side, scene.now_us) for side in ("a", "b"))
     assert [] == scene.tap("c3")

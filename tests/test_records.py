@@ -75,10 +75,12 @@ def test_what_is_not_there_is_said(state: Path, arguments: list[str], capsys: Ou
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_a_board_that_never_played_has_no_records(tmp_path: Path, capsys: Output) -> None:
-    """Without a journal the list is empty."""
+def test_a_board_that_never_played_has_no_records(
+    tmp_path: Path, capsys: Output, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without a journal the list is empty, and nothing is wrong with that."""
     assert 0 == main(["records", "--state", str(tmp_path)])
-    assert ("", "") == capsys.readouterr()
+    assert (("", ""), []) == (capsys.readouterr(), caplog.records)
 
 
 @pytest.mark.realtime

@@ -1,0 +1,62 @@
+"""The drivers by name: a device library is imported when a board that needs it is opened, never before.
+
+A driver is a module here, or an entry point of the group `morbak.lines` or `morbak.leds` in any installed package.
+Either way it is one function that takes the profile and returns open `Lines` or open `Leds`, and raises PartError,
+one sentence that says what to do, where it cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from hal.errors import PartError
+
+if TYPE_CHECKING:
+    from hal.ports import Leds, Lines
+    from hal.profile import Profile
+
+# Simulated parts belong to a simulated board, which is no driver's to open.
+SIMULATED = "sim"
+# name -> where it is; a third party's name of the same spelling never gets in the way of these.
+_OURS = {
+    "lines": {
+        "gpiod": "hal.drivers.gpiod_lines:open_lines",
+        "gpiozero": "hal.drivers.gpiozero_lines:open_lines",
+    },
+    "leds": {},
+}
+
+
+def names(part: str) -> list[str]:
+    """Every driver there is for `part`, "lines" or "leds": the simulated one, ours, then those of third parties."""
+    ours = [SIMULATED, *_OURS[part]]
+    return ours + sorted({point.name for point in entry_points(group=f"morbak.{part}")} - set(ours))
+
+
+def open_lines(profile: Profile) -> Lines:
+    """The rows and columns of a profile's matrix, open and at rest. Raises PartError."""
+    lines: Lines = _opener("lines", profile.matrix.driver)(profile)
+    return lines
+
+
+def open_leds(profile: Profile) -> Leds:
+    """The LED chain of a profile, open and dark. Raises PartError."""
+    leds: Leds = _opener("leds", profile.leds.driver)(profile)
+    return leds
+
+
+def _opener(part: str, name: str) -> Callable[[Profile], Any]:
+    if place := _OURS[part].get(name):
+        module, _, function = place.partition(":")
+        opener: Callable[[Profile], Any] = getattr(import_module(module), function)
+        return opener
+    for point in entry_points(group=f"morbak.{part}", name=name):
+        try:
+            return point.load()  # type: ignore[no-any-return]
+        except Exception as fault:
+            # Whatever a stranger's module raises on its way in: the board says whose fault it is.
+            raise PartError(f"the driver {name} ({point.value}) cannot be loaded: {fault!r}") from fault
+    raise PartError(f"there is no driver {name} for the {part}; there are: {', '.join(names(part))}")

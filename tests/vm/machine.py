@@ -169,7 +169,9 @@ def _preload(box: Path) -> dict[str, str]:
             "virtual Pi: on a processor with AMX it needs gcc: apt-get install --no-install-recommends gcc libc6-dev"
         )
     command = [compiler, "-shared", "-fPIC", "-O2", "-o", library, KIT / "kernel/wide_registers.c"]
-    subprocess.run(command, check=True)
+    made = subprocess.run(command, stderr=subprocess.PIPE, text=True)  # quiet where the plug is pulled meanwhile
+    if made.returncode != 0:
+        sys.exit(f"virtual Pi: the compiler fails:\n{made.stderr}")
     return {"LD_PRELOAD": str(library)}
 
 
