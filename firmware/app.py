@@ -16,8 +16,10 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 from firmware.engine import Engine
+from firmware.games import morbak
 from hal.errors import PartError
 from hal.ports import Board, Clock, Scan
 
@@ -31,6 +33,8 @@ CHECK_S = 0.5
 SWITCH_S = 0.001
 # A scan this late is not caught up: the next is due one period from now.
 CATCH_UP_US = 10_000
+# An operator's action waits for the disk as a touch does, 1 s at most; what takes longer is called off.
+ACT_S = 2.0
 # A frame, a scan or a failing bus takes milliseconds; a thread that is not back by then hangs and is left behind.
 STOP_S = 2.0
 
@@ -172,6 +176,18 @@ class LedThread(_Thread):
                 log.error("the board did not close: %s", error)
 
 
+class _Answer(NamedTuple):
+    """What comes of an operator's action, for the request that waits for it."""
+
+    future: asyncio.Future[str | None]
+
+    def waits(self) -> bool:
+        return not self.future.done()
+
+    def give(self, refused: str | None) -> None:
+        self.future.set_result(refused)
+
+
 class App:
     """A board that plays: threads, loop and engine from start to a dark end."""
 
@@ -208,6 +224,20 @@ class App:
         """End `run`; may be called twice, from the loop's thread."""
         if self._done is not None and not self._done.done():
             self._done.set_result(None)
+
+    async def act(self, action: morbak.Action) -> str | None:
+        """Play an operator's action in its turn; returns the code of what refuses it, None where it counts.
+
+        `not_saved` where it was not its turn within 2 s, because the disk or the scan stands still.
+        """
+        answer = _Answer(asyncio.get_running_loop().create_future())
+        self.engine.act(action, self.clock.now_us(), answer)
+        try:
+            return await asyncio.wait_for(answer.future, ACT_S)
+        except TimeoutError:
+            return "not_saved"
+        finally:
+            self._tell()
 
     async def _check(self) -> None:
         while True:

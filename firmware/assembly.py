@@ -13,6 +13,7 @@ from firmware.engine import Engine
 from firmware.game_record import game_from, match_from
 from firmware.journal import Found, Journal
 from firmware.lights import Lights
+from firmware.operator_token import token_in
 from firmware.settings_file import Started
 from firmware.state_directory import StateDirectory
 from firmware.table import Table
@@ -50,13 +51,15 @@ def new_table(
 
 
 class Assembly:
-    """A board that plays and keeps what must outlive a restart: `app`, its `journal`, and what was chosen at it."""
+    """A board that plays and keeps what must outlive a restart: `app`, its `journal`, what was chosen, the `token`."""
 
     def __init__(self, board: Board, clock: Clock, started: Started, state: StateDirectory, chance: Random) -> None:
         """Waits for the disk; raises nothing that the disk could be the cause of."""
-        last, sentence = chosen.load(state.path)
-        if sentence is not None:
-            log.warning("%s", sentence)
+        last, chosen_sentence = chosen.load(state.path)
+        self.token, token_sentence = token_in(state.path)
+        for sentence in (chosen_sentence, token_sentence):
+            if sentence is not None:
+                log.warning("%s", sentence)
         self._chosen = chosen.ChosenKeeper(state.path, last)
         self.journal, found = Journal.open(state, wall, self._saved)
         table = new_table(board, clock, started.settings, chance, found, last)

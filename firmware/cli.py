@@ -155,7 +155,7 @@ async def _play(
     _end_on_signals(assembly.app)  # before the line below: whoever has read it may end the board
     print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
     try:
-        await _serve(assembly.app, world, parsed, listener, assembly.journal.records)
+        await _serve(assembly.app, world, parsed, listener, assembly.journal.records, assembly.token)
     finally:
         await asyncio.to_thread(assembly.close)
     return 0
@@ -174,12 +174,17 @@ def _simulated(profile: Profile, seed: int) -> World:
 
 
 async def _serve(
-    app: App, world: World, parsed: argparse.Namespace, listener: socket.socket, records: Callable[[], Iterator[str]]
+    app: App,
+    world: World,
+    parsed: argparse.Namespace,
+    listener: socket.socket,
+    records: Callable[[], Iterator[str]],
+    token: str | None = None,
 ) -> None:
     """Run an app with its page, until a signal or the app itself ends it."""
     from firmware.web.server import Server, Web
 
-    web = Web(app, world.board.contacts, parsed.host, records, world)
+    web = Web(app, world.board.contacts, parsed.host, records, world, token)
     server = Server(web)
     if parsed.open:
         webbrowser.open(_address(parsed.host, listener))

@@ -18,7 +18,7 @@ from firmware.keeper import Keeper, Store
 from firmware.latency import LatencyMeter
 from firmware.lights import Lights
 from firmware.snapshot import Snapshot
-from firmware.table import Table
+from firmware.table import Answering, Table
 from hal.ports import Board, Part, Scan
 
 
@@ -90,6 +90,11 @@ class Engine:
         """Whether a press of `cell` since `since_us` has been scanned for as long as a touch lasts that is no noise."""
         pressed_us = self._pressed_us.get(cell, since_us - 1)
         return pressed_us >= since_us and self.scanned_us >= pressed_us + self.table.gesture.times.tap_min_us
+
+    def act(self, action: morbak.Action, t_us: int, answer: Answering) -> None:
+        """An operator's action at `t_us`, judged in its turn."""
+        self.table.operate(action, t_us, answer)
+        self.saved(t_us)
 
     def saved(self, t_us: int) -> bool:
         """The disk has come further: judge what waited for it; True if anything may have changed."""

@@ -8,6 +8,7 @@ one of these. Pure: no clock, no chance, no I/O.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ class Judging(ABC):
         self._hearing = Hearing()
         self._known_us = self._touched_us = start_us
         self._ghosts = 0
+        self._orders: deque[Deadline] = deque()  # of an operator, in the order of their times
         self.out: frozenset[int] = frozenset()  # cells that were put out of use
         self._stuck: frozenset[int] = frozenset()
         self._masked_us: dict[int, int] = {}  # when the masked cells were last told of
@@ -60,11 +62,15 @@ class Judging(ABC):
             self._hearing.ghosts(scan.ghosts, scan.t_us)
             self._snapshot = None
 
+    def order(self, t_us: int, act: Callable[[int], None]) -> None:
+        """Have something done in its turn, as of `t_us`, which must not be before that of the last order."""
+        self._orders.append((t_us, act))
+
     def advance(self, known_us: int) -> None:
         """Judge everything up to `known_us` in the order of its own time.
 
-        At the same time a hold that is complete comes first, then edges, then limits: what is finished at a limit
-        beats it (rules, "Time").
+        At the same time a hold that is complete comes first, then edges, orders and limits: what is finished at a
+        limit beats it (rules, "Time").
         """
         while self.step(known_us):
             pass
@@ -81,6 +87,9 @@ class Judging(ABC):
             self._understand(self.gesture.advance(t_us))
         elif self._hearing.due_us == t_us:
             self._hear(self._hearing.pop())
+        elif self._orders and self._orders[0][0] == t_us:
+            self._snapshot = None
+            self._orders.popleft()[1](t_us)
         else:
             self._time_up(t_us)
         if self.gesture.stuck != self._stuck:
@@ -109,7 +118,8 @@ class Judging(ABC):
     def due_us(self) -> int | None:
         """The next time at which something is to be judged; None while nothing waits."""
         limits_us = (t_us for t_us, _ in self._deadlines())
-        waiting = (self.gesture.due_us, self._hearing.due_us, *limits_us)
+        ordered_us = self._orders[0][0] if self._orders else None
+        waiting = (self.gesture.due_us, self._hearing.due_us, ordered_us, *limits_us)
         return min((t for t in waiting if t is not None), default=None)
 
     # -- what it means: the table's ------------------------------------------------------------------------------

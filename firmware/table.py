@@ -6,6 +6,8 @@ chance, no I/O.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from firmware import choosing, options, picture
 from firmware.course import Course, Refusal
 from firmware.course import Played as Played
@@ -20,6 +22,16 @@ from firmware.replay import Replay
 from firmware.snapshot import Pattern, Snapshot
 
 
+class Answering(Protocol):
+    """Who waits for what comes of an operator's action."""
+
+    def waits(self) -> bool:
+        """Whether the answer is still waited for; an action whose sender has gone is not played."""
+
+    def give(self, refused: str | None) -> None:
+        """The code of what refuses the action; None where it counts."""
+
+
 class Table(Course):
     """The table two people sit at: what their touches mean in each phase."""
 
@@ -29,6 +41,26 @@ class Table(Course):
         if self._snapshot is None:
             self._snapshot = picture.snapshot(self)
         return self._snapshot
+
+    def operate(self, action: morbak.Action, t_us: int, answer: Answering) -> None:
+        """Have an operator's action played at `t_us`, in its turn, if it is still waited for then."""
+
+        def act(at_us: int) -> None:
+            if answer.waits():
+                answer.give(self._operate(action, at_us))
+
+        self.order(t_us, act)
+
+    def _operate(self, action: morbak.Action, t_us: int) -> str | None:
+        if self.phase != "play" or self.game is None:
+            return "not_in_play"
+        meaning = morbak.meaning(self.game.state, action.cell)
+        if not isinstance(meaning, morbak.Action):
+            return meaning
+        if meaning != action:
+            return "illegal"
+        self._commit(action, t_us)
+        return None
 
     # -- touches ---------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from firmware.web import codes
 from firmware.web.guard import Guard, refusal
 from firmware.web.hub import Hub, Watcher
 from firmware.web.messages import BadInput, World, read_touch, read_world, told
+from firmware.web.operator import Operator
 from firmware.web.protocol import PatientHttp
 from firmware.web.touches import Contacts, Touches
 
@@ -51,15 +52,18 @@ class Web:
         host: str = "127.0.0.1",
         records: Records = lambda: iter(()),
         world: World | None = None,
+        token: str | None = None,
     ) -> None:
         """`contacts`, `world`: those of a simulated board, None on a board that is touched by fingers only.
 
-        `records`: the finished games as lines of JSON, oldest first; called in a thread of its own.
+        `records`: the finished games as lines of JSON, oldest first; called in a thread of its own. `token`: what an
+        operator has to show; without one nobody acts from outside.
         """
         self._records_of = records
         self._app, self._engine, self._clock = app, app.engine, app.clock
         self._touches = Touches(contacts, app.clock, app.engine.felt) if contacts is not None else None
         self._world = world
+        self._operator = Operator(app, token) if token is not None else None
         self._hub = Hub()
         self._told = -1
         app.changed.append(self._tell)
@@ -79,6 +83,8 @@ class Web:
         ]
         if self._touches is not None:
             routes.append(Route("/api/v1/sim/touch", self._touch, methods=["POST"]))
+        if self._operator is not None:
+            routes.append(Route("/api/v1/act", self._act, methods=["POST"]))
         if self._world is not None:
             routes.append(Route("/api/v1/sim/world", self._change_world, methods=["GET", "POST"]))
         handlers: dict[Any, Callable[[Request, Any], Response | Awaitable[Response]]] = {
@@ -134,6 +140,11 @@ class Web:
         else:
             await self._touches.up(POSTED, cell).wait()
         return JSONResponse({"cell": morbak.cell_name(cell), "down": down})
+
+    async def _act(self, request: Request) -> Response:
+        assert self._operator is not None
+        self._operator.check(request)
+        return await self._operator.act(await _body(request))
 
     async def _change_world(self, request: Request) -> Response:
         assert self._world is not None
