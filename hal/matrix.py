@@ -31,13 +31,17 @@ def ghosts(mask: int, columns: int) -> int:
 class Scanner:
     """Reads a matrix of rows x columns through its lines.
 
-    With `diodes` every reading is true; without, each is checked for ghosts.
+    With `diodes` every reading is true; without, each is checked for ghosts. `turned`: the cell at each place of the
+    wiring, where that is not the same; all masks handed in and out are of cells.
     """
 
-    def __init__(self, lines: Lines, rows: int, columns: int, *, diodes: bool) -> None:
+    def __init__(
+        self, lines: Lines, rows: int, columns: int, *, diodes: bool, turned: tuple[int, ...] | None = None
+    ) -> None:
         self._lines, self._columns, self._diodes = lines, columns, diodes
         self._rows = tuple((row, row * columns) for row in range(rows))
-        self._checked = self._ghosts = 0
+        self._turned = None if turned == tuple(range(rows * columns)) else turned
+        self._checked = self._closed = self._ghosts = 0
 
     def step(self, accepted: int) -> tuple[int, int]:
         """Scan once: the mask of closed cells, and that of the ambiguous ones. Raises PartError when a line fails.
@@ -49,9 +53,20 @@ class Scanner:
         for row, at in self._rows:
             select(row)
             mask |= read() << at
-        if self._diodes:
-            return mask, 0
+        select(None)  # between scans nothing is driven
         if mask != self._checked:
-            self._checked, self._ghosts = mask, ghosts(mask, self._columns)
+            self._checked, self._closed = mask, self._cells(mask)
+            self._ghosts = 0 if self._diodes else self._cells(ghosts(mask, self._columns))
         unsure = self._ghosts
-        return mask & ~unsure | accepted & unsure, unsure
+        return self._closed & ~unsure | accepted & unsure, unsure
+
+    def _cells(self, places: int) -> int:
+        """The mask of cells for one of places."""
+        if self._turned is None:
+            return places
+        cells = 0
+        while places:
+            lowest = places & -places
+            cells |= 1 << self._turned[lowest.bit_length() - 1]
+            places ^= lowest
+        return cells

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
-from hal import tables, ws2812
+from hal import chain, claims, drivers, pins, tables, ws2812
 from hal.errors import ProfileError
+from hal.pins import Pin
+from hal.wiring import ButtonsSection, BuzzerSection, Degrees, EdgeStripsSection, Written, turned, wired_size
 
 # Wire level that every lit cell keeps, and that every supply must therefore carry on all cells (design: light).
 VISIBLE = 3
@@ -30,14 +32,41 @@ Fraction = Annotated[float, Meta(ge=0.2, le=1)]
 # Below it a lit cell and an empty one would be the same light.
 Brightness = Annotated[int, Meta(ge=5, le=100)]
 Milliamps = Annotated[float, Meta(ge=0, le=100)]
+# DMA channels that a LED library may take: its own default. The kernel's SD card driver has 5: taking it turns the
+# file system read-only after minutes (case A11).
+DMA_ALLOWED = (10,)
+# A frame leaves within the time of one at 60 a second.
+LONGEST_FRAME_US = 16_667
+# What one LED draws: red, green and blue at full, and nothing lit. Measured (case H6); 12 mA a channel by the data
+# sheet of the current-clamped WS2812B-V5; the usual worst case of 60 mA an LED for whatever else is on the chain.
+LED_TYPES_MA = {
+    "ws2812b": (16.0, 11.0, 15.0, 1.0),
+    "ws2812b-v5": (12.0, 12.0, 12.0, 1.0),
+    "unknown": (20.0, 20.0, 20.0, 1.0),
+}
+
+
+# Drivers that want the matrix's pins.
+WIRED = ("gpiod", "gpiozero")
 
 
 class BoardSection(msgspec.Struct, frozen=True, kw_only=True):
-    """`[board]`: its name and how many rows and columns of cells it has."""
+    """`[board]`: its name, how many rows and columns of cells it has, and how its wiring lies under them.
+
+    Everything else in a profile names places as they are wired; `mirror` and `rotate_deg` turn contacts and LEDs
+    together onto the cells: mirrored first, then turned clockwise as seen from above with side a at the bottom.
+    """
 
     name: Annotated[str, Meta(min_length=1, max_length=80)]
     rows: Length
     columns: Length
+    rotate_deg: Degrees = 0
+    mirror: bool = False
+
+    @property
+    def wired(self) -> tuple[int, int]:
+        """How many rows and columns the wiring has."""
+        return wired_size(self.rows, self.columns, self.rotate_deg)
 
 
 class MatrixSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,9 +74,15 @@ class MatrixSection(msgspec.Struct, frozen=True, kw_only=True):
 
     Without diodes readings are checked for ghosts, which is the default (case D3). Worst bounce reported: 47 ms.
     `press_us` 0 takes a press at its first contact; more is for touch sensors, which need it (case D7).
+    `rows`, `columns`: their pins, in order; `chip`: the label of the chip that has them, where names do not tell.
+    `options`: whatever the driver of a third party wants to know.
     """
 
-    driver: Literal["sim"]
+    driver: str
+    chip: Annotated[str, Meta(max_length=80)] = ""
+    rows: tuple[Written, ...] = ()
+    columns: tuple[Written, ...] = ()
+    options: dict[str, Any] = {}
     diodes: bool = False
     bounce_us: Annotated[int, Meta(ge=0, le=100_000)] = 5_000
     settle_us: Annotated[int, Meta(ge=0, le=1_000)] = 5
@@ -55,6 +90,16 @@ class MatrixSection(msgspec.Struct, frozen=True, kw_only=True):
     release_us: Annotated[int, Meta(ge=1, le=200_000)] = 10_000
     scan_hz: Annotated[int, Meta(ge=200, le=4_000)] = 1_000
     idle_hz: Annotated[int, Meta(ge=200, le=4_000)] = 200
+
+    @property
+    def row_pins(self) -> tuple[Pin, ...]:
+        """The pins of the rows, in the order of the wiring; empty where the driver wants none."""
+        return tuple(pins.parse(written, self.chip) for written in self.rows)
+
+    @property
+    def column_pins(self) -> tuple[Pin, ...]:
+        """The pins of the columns, in the order of the wiring; empty where the driver wants none."""
+        return tuple(pins.parse(written, self.chip) for written in self.columns)
 
     @property
     def scan_period_us(self) -> int:
@@ -70,33 +115,49 @@ class MatrixSection(msgspec.Struct, frozen=True, kw_only=True):
 class LedsSection(msgspec.Struct, frozen=True, kw_only=True):
     """`[leds]`: the chain, its colours and its wire.
 
+    `driver`: a name of `hal.drivers`, "auto" or a third party's. `pin`: the line that carries the data. `device`: the
+    file of drivers that write to one; "" is the driver's usual one.
+
     `order`: "row-major"; "serpentine" (every other row runs back); a list of cells, by name or number, in the order
-    of the chain; or a table `[leds.order]` with the LED of each cell. `balance`: share of red, green and blue that
-    looks white. `line_idles`: how the data line rests; "high" is safe for both (case A19), "low" shows a touch 0.3 ms
-    sooner. Chain order as cells is `Profile.chain`.
+    of the chain; or a table `[leds.order]` with the LED of each cell. `per_cell`: LEDs that follow each other under
+    one cell. Chain order as cells is `Profile.chain`, every LED of the chain `Profile.lights`.
+
+    `balance`: share of red, green and blue that looks white. `line_idles`: how the data line rests; "high" is safe
+    for both (case A19), "low" shows a touch 0.3 ms sooner. `dma`: the channel of rpi_ws281x (case A11).
     """
 
-    driver: Literal["sim"]
+    driver: Annotated[str, Meta(min_length=1, max_length=80)]
+    pin: Written = "GPIO10"
+    device: Annotated[str, Meta(pattern="^(/dev/.+)?$", max_length=80)] = ""
     order: str | tuple[int | str, ...] | dict[str, int] = "row-major"
+    per_cell: Annotated[int, Meta(ge=1, le=8)] = 1
     colour_order: Literal["RGB", "RBG", "GRB", "GBR", "BRG", "BGR"] = "GRB"
     gamma: Annotated[float, Meta(ge=1, le=3)] = 2.2
     balance: tuple[Fraction, Fraction, Fraction] = (1.0, 1.0, 1.0)
     brightness_pct: Brightness = 100
     spi_hz: Annotated[int, Meta(ge=1_000_000, le=10_000_000)] = ws2812.SPI_HZ
     line_idles: Literal["low", "high"] = "high"
+    dma: int = 10
+
+    @property
+    def gpio(self) -> int | None:
+        """The number of the data line on a Pi; None for a line of another chip, or of another name."""
+        return pins.parse(self.pin).bcm
 
 
 class PowerSection(msgspec.Struct, frozen=True, kw_only=True):
     """`[power]`: what the supply gives and what the LEDs are taken to draw.
 
-    `channel_ma`: one LED's red, green and blue at full; `idle_ma`: one LED that is dark; both measured (case H6),
-    then raised to `model_scale_pct` for safety. `slew_ma_per_ms`: the steepest rise asked of the supply (case H1).
+    `supply_ma` is printed on the supply, in amps. `led_type` says what one LED draws (cases H4, H5); whoever has
+    measured it says so in `channel_ma`, its red, green and blue at full, and `idle_ma`, when it is dark. All of it is
+    raised to `model_scale_pct` for safety. `slew_ma_per_ms`: the steepest rise asked of the supply (case H1).
     """
 
     supply_ma: Annotated[int, Meta(ge=1, le=100_000)]
     budget_pct: Share = 70
-    channel_ma: tuple[Milliamps, Milliamps, Milliamps] = (16.0, 11.0, 15.0)
-    idle_ma: Milliamps = 1.0
+    led_type: Literal["ws2812b", "ws2812b-v5", "unknown"] = "ws2812b"
+    channel_ma: tuple[Milliamps, Milliamps, Milliamps] | None = None
+    idle_ma: Milliamps | None = None
     model_scale_pct: Annotated[int, Meta(ge=100, le=400)] = 125
     slew_ma_per_ms: Annotated[int, Meta(ge=1, le=1_000)] = 20
 
@@ -108,12 +169,13 @@ class PowerSection(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def channel_ua(self) -> tuple[int, ...]:
         """One LED's red, green and blue at full, before scaling."""
-        return tuple(round(ma * 1000) for ma in self.channel_ma)
+        measured = LED_TYPES_MA[self.led_type][:3] if self.channel_ma is None else self.channel_ma
+        return tuple(round(ma * 1000) for ma in measured)
 
     @property
     def idle_ua(self) -> int:
         """One LED that is dark, before scaling."""
-        return round(self.idle_ma * 1000)
+        return round((LED_TYPES_MA[self.led_type][3] if self.idle_ma is None else self.idle_ma) * 1000)
 
 
 class Profile(NamedTuple):
@@ -125,17 +187,36 @@ class Profile(NamedTuple):
     leds: LedsSection
     power: PowerSection
     chain: tuple[int, ...]
+    buttons: ButtonsSection = ButtonsSection()
+    buzzer: BuzzerSection = BuzzerSection()
+    edge_strips: EdgeStripsSection = EdgeStripsSection()
 
     @property
     def cells(self) -> int:
-        """How many cells, and LEDs, the board has."""
+        """How many cells the board has."""
         return self.board.rows * self.board.columns
 
     @property
+    def led_count(self) -> int:
+        """How many LEDs the chain has: those of the cells and those of the edge strips."""
+        return self.cells * self.leds.per_cell + self.edge_strips.a + self.edge_strips.b
+
+    @property
+    def lights(self) -> tuple[int, ...]:
+        """What each LED of the chain shows: a cell, or from `cells` on an LED of the edge strips, side a's first."""
+        under_cells = tuple(cell for cell in self.chain for _ in range(self.leds.per_cell))
+        return under_cells + tuple(range(self.cells, self.cells + self.edge_strips.a + self.edge_strips.b))
+
+    @property
+    def turned(self) -> tuple[int, ...]:
+        """The cell at each place of the wiring, places counted row by row."""
+        return turned(self.board.rows, self.board.columns, self.board.rotate_deg, self.board.mirror)
+
+    @property
     def visible_ua(self) -> int:
-        """What the LEDs draw, in the scaled model, with every cell at the lowest visible white; rounded up."""
-        a_cell = 255 * self.power.idle_ua + VISIBLE * sum(self.power.channel_ua)
-        return -(-self.cells * a_cell * self.power.model_scale_pct // 25_500)
+        """What the LEDs draw, in the scaled model, with every one at the lowest visible white; rounded up."""
+        an_led = 255 * self.power.idle_ua + VISIBLE * sum(self.power.channel_ua)
+        return -(-self.led_count * an_led * self.power.model_scale_pct // 25_500)
 
 
 class _Relation(NamedTuple):
@@ -146,7 +227,41 @@ class _Relation(NamedTuple):
     reason: str
 
 
+def _driver(part: str, name: str) -> bool:
+    return name in drivers.names(part)
+
+
 _RELATIONS = (
+    _Relation(
+        "matrix.driver",
+        lambda p: _driver("lines", p.matrix.driver),
+        "there is no such driver; there are: {lines_drivers}",
+    ),
+    _Relation(
+        "leds.driver",
+        lambda p: _driver("leds", p.leds.driver),
+        "there is no such driver; there are: {leds_drivers}",
+    ),
+    _Relation(
+        "matrix.rows",
+        lambda p: len(p.matrix.rows) == p.board.wired[0] or not (p.matrix.rows or p.matrix.driver in WIRED),
+        "a pin for each row of the wiring is wanted: {p.board.wired[0]} pins",
+    ),
+    _Relation(
+        "matrix.columns",
+        lambda p: len(p.matrix.columns) == p.board.wired[1] or not (p.matrix.columns or p.matrix.driver in WIRED),
+        "a pin for each column of the wiring is wanted: {p.board.wired[1]} pins",
+    ),
+    _Relation(
+        "matrix.options",
+        lambda p: not p.matrix.options or p.matrix.driver not in (drivers.SIMULATED, *WIRED),
+        "the driver {p.matrix.driver} has no options",
+    ),
+    _Relation(
+        "matrix.driver",
+        lambda p: (p.matrix.driver == drivers.SIMULATED) == (p.leds.driver == drivers.SIMULATED),
+        "a board is simulated as a whole, and leds.driver is {p.leds.driver!r}",
+    ),
     _Relation(
         "matrix.release_us",
         lambda p: p.matrix.release_us >= p.matrix.bounce_us,
@@ -174,9 +289,20 @@ _RELATIONS = (
         "the clock of the LED chain does not fit it: {spi_problem}",
     ),
     _Relation(
+        "leds.dma",
+        lambda p: p.leds.dma in DMA_ALLOWED,
+        f"channel {DMA_ALLOWED[0]} is wanted; the SD card's driver has 5, and sharing it turns the file system "
+        "read-only after minutes",
+    ),
+    _Relation(
+        "leds.per_cell",
+        lambda p: ws2812.wire_us(p.led_count, p.leds.spi_hz) <= LONGEST_FRAME_US,
+        "with the edge strips {p.led_count} LEDs make a frame longer than 1/60 s",
+    ),
+    _Relation(
         "power.supply_ma",
         lambda p: p.power.budget_ua >= p.visible_ua,
-        "{p.power.budget_pct} % of it do not carry {p.visible_ua} uA, which {p.cells} cells at the lowest visible "
+        "{p.power.budget_pct} % of it do not carry {p.visible_ua} uA, which {p.led_count} LEDs at the lowest visible "
         "level draw",
     ),
 )
@@ -185,18 +311,23 @@ _RELATIONS = (
 def load(path: str | Path) -> Profile:
     """The profile in a TOML file. Raises ProfileError for one that cannot be read, understood or driven."""
     source = tables.read(Path(path), "profile")
-    found = tables.parse(source, ("board", "matrix", "leds", "power"))
+    found = tables.parse(source, ("board", "matrix", "leds", "power", "buttons", "buzzer", "edge_strips"))
     board = tables.section(source, found, "board", BoardSection)
     leds = tables.section(source, found, "leds", LedsSection)
+    turn = turned(board.rows, board.columns, board.rotate_deg, board.mirror)
     profile = Profile(
         source.file,
         board,
         tables.section(source, found, "matrix", MatrixSection),
         leds,
         tables.section(source, found, "power", PowerSection),
-        _chain(source, board, leds),
+        tuple(turn[place] for place in chain.places(source, board, leds)),
+        tables.section(source, found, "buttons", ButtonsSection),
+        tables.section(source, found, "buzzer", BuzzerSection),
+        tables.section(source, found, "edge_strips", EdgeStripsSection),
     )
     _check_relations(source, profile)
+    claims.check(source, profile)
     return profile
 
 
@@ -214,54 +345,10 @@ def _check_relations(source: tables.Source, profile: Profile) -> None:
         if not relation.holds(profile):
             section, key = relation.key.split(".")
             value = getattr(getattr(profile, section), key)
-            reason = relation.reason.format(p=profile, spi_problem=ws2812.problem(profile.leds.spi_hz))
+            reason = relation.reason.format(
+                p=profile,
+                spi_problem=ws2812.problem(profile.leds.spi_hz),
+                lines_drivers=", ".join(drivers.names("lines")),
+                leds_drivers=", ".join(drivers.names("leds")),
+            )
             raise source.refuse(relation.key, value, reason)
-
-
-def _chain(source: tables.Source, board: BoardSection, leds: LedsSection) -> tuple[int, ...]:
-    """The cell at each position of the chain; every cell has exactly one LED."""
-    rows, columns, order = board.rows, board.columns, leds.order
-    if order == "row-major":
-        return tuple(range(rows * columns))
-    if order == "serpentine":
-        return tuple(
-            row * columns + (columns - 1 - at if row % 2 else at) for row in range(rows) for at in range(columns)
-        )
-    if isinstance(order, str):
-        raise source.refuse("leds.order", order, "row-major, serpentine, a list of cells or a table is wanted")
-    pairs = order.items() if isinstance(order, dict) else zip(order, range(len(order)), strict=True)
-    return _placed(source, board, [(_cell(source, board, cell), led) for cell, led in pairs])
-
-
-def _cell(source: tables.Source, board: BoardSection, cell: int | str) -> int:
-    """The number of a cell given by name or number."""
-    names = [_name(board, at) for at in range(board.rows * board.columns)]
-    number = names.index(cell) if cell in names else cell
-    if not isinstance(number, int) or not 0 <= number < len(names):
-        raise source.refuse("leds.order", cell, f"no such cell; there are {names[0]} to {names[-1]}")
-    return number
-
-
-def _name(board: BoardSection, cell: int) -> str:
-    row, column = divmod(cell, board.columns)
-    return f"{chr(ord('a') + column)}{row + 1}"
-
-
-def _placed(source: tables.Source, board: BoardSection, pairs: list[tuple[int, int]]) -> tuple[int, ...]:
-    """The chain that (cell, LED) pairs make, each cell and each LED exactly once."""
-    led_of: dict[int, int] = {}
-    cell_at: dict[int, int] = {}
-    for cell, led in pairs:
-        name = _name(board, cell)
-        if cell in led_of:
-            raise source.refuse("leds.order", name, f"two LEDs, {led_of[cell]} and {led}, for one cell")
-        if led in cell_at:
-            raise source.refuse("leds.order", led, f"two cells, {_name(board, cell_at[led])} and {name}, on one LED")
-        led_of[cell], cell_at[led] = led, cell
-    count = board.rows * board.columns
-    missing = [_name(board, cell) for cell in range(count) if cell not in led_of]
-    if missing:
-        raise source.refuse("leds.order", None, f"no LED for {', '.join(missing)}")
-    if sorted(cell_at) != list(range(count)):
-        raise source.refuse("leds.order", max(cell_at), f"LEDs are numbered from 0 to {count - 1} without a gap")
-    return tuple(cell_at[led] for led in range(count))

@@ -9,6 +9,7 @@ import pytest
 
 from hal.errors import PartError
 from hal.matrix import Scanner, ghosts
+from hal.wiring import turned
 
 PROVE = os.environ.get("MORBAK_PROVE") == "1"
 
@@ -73,11 +74,12 @@ def scanned(wires: Wires, closed: int, accepted: int = 0) -> tuple[int, int]:
 
 
 def test_a_scan_selects_and_reads_every_row_once() -> None:
-    """A scan costs one selection and one read of all columns a row, in order (cases D12, D14)."""
+    """A scan costs one selection and one read of all columns a row, in order, and leaves no row driven
+    (cases D12, D14)."""
     wires = Wires(7, 7, diodes=True)
     Scanner(wires, 7, 7, diodes=True).step(0)
     expected = [call for row in range(7) for call in (f"select {row}", "read")]
-    assert expected == wires.calls
+    assert [*expected, "select None"] == wires.calls
 
 
 def test_every_cell_has_its_own_bit() -> None:
@@ -197,3 +199,26 @@ def test_a_line_that_fails_is_passed_on() -> None:
 
     with pytest.raises(PartError, match="row 3 does not answer"):
         scanned(Broken(7, 7, diodes=True), 0)
+
+
+@pytest.mark.parametrize("diodes", [True, False])
+def test_a_turned_board_reports_cells_and_not_places(diodes: bool) -> None:
+    """Under 3 x 2 cells turned a quarter every setting of the wiring comes out turned, its ghosts too."""
+    cell_at = turned(3, 2, 90, mirror=True)
+    wires, straight = Wires(2, 3, diodes=diodes), Wires(2, 3, diodes=diodes)
+    for closed in range(64):
+        wires.closed = straight.closed = closed
+        masks = Scanner(wires, 2, 3, diodes=diodes, turned=cell_at).step(0)
+        expected = Scanner(straight, 2, 3, diodes=diodes).step(0)
+        assert [mask_of(*(cell_at[place] for place in cells_of(mask))) for mask in expected] == list(masks)
+
+
+def test_ambiguous_cells_of_a_turned_board_keep_their_state() -> None:
+    """A finger on a turned board stays down while two more make a rectangle with it."""
+    cell_at = turned(2, 2, 90, mirror=False)
+    wires = Wires(2, 2, diodes=False)
+    scanner = Scanner(wires, 2, 2, diodes=False, turned=cell_at)
+    wires.closed = 1
+    accepted, _ = scanner.step(0)
+    wires.closed = 0b111
+    assert (1 << cell_at[0], 0b1111) == (accepted, scanner.step(accepted)[1]) == scanner.step(accepted)

@@ -14,13 +14,18 @@ from hypothesis import strategies as st
 
 from hal import profile
 from hal.errors import BoardError, ProfileError
+from hal.wiring import ButtonsSection, BuzzerSection, EdgeStripsSection
 
 Tables = dict[str, dict[str, Any]]
 
 GOOD: Tables = {
-    "board": {"name": "test board", "rows": 7, "columns": 7},
+    "board": {"name": "test board", "rows": 7, "columns": 7, "rotate_deg": 0, "mirror": False},
     "matrix": {
         "driver": "sim",
+        "chip": "pinctrl-rp1",
+        "rows": [5, 6, 12, 13, 16, 19, 26],
+        "columns": ["GPIO17", "GPIO27", "GPIO22", "GPIO23", "GPIO24", "GPIO25", "J8:7"],
+        "options": {},
         "diodes": True,
         "bounce_us": 5000,
         "settle_us": 5,
@@ -31,22 +36,30 @@ GOOD: Tables = {
     },
     "leds": {
         "driver": "sim",
+        "pin": "GPIO10",
+        "device": "",
         "order": "row-major",
+        "per_cell": 1,
         "colour_order": "GRB",
         "gamma": 2.2,
         "balance": [1.0, 1.0, 1.0],
         "brightness_pct": 100,
         "spi_hz": 2400000,
         "line_idles": "high",
+        "dma": 10,
     },
     "power": {
         "supply_ma": 3000,
         "budget_pct": 70,
+        "led_type": "ws2812b",
         "channel_ma": [16.0, 11.0, 15.0],
         "idle_ma": 1.0,
         "model_scale_pct": 125,
         "slew_ma_per_ms": 20,
     },
+    "buttons": {"start": "GPIO20"},
+    "buzzer": {"pin": "GPIO21", "volume_pct": 50},
+    "edge_strips": {"a": 0, "b": 0},
 }
 KEYS = [(section, key) for section, table in GOOD.items() for key in table]
 SECTIONS: dict[str, type[msgspec.Struct]] = {
@@ -54,6 +67,9 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "matrix": profile.MatrixSection,
     "leds": profile.LedsSection,
     "power": profile.PowerSection,
+    "buttons": ButtonsSection,
+    "buzzer": BuzzerSection,
+    "edge_strips": EdgeStripsSection,
 }
 
 
@@ -127,11 +143,13 @@ def test_keys_left_out_take_the_defaults(tmp_path: Path) -> None:
         "leds": {"driver": "sim"},
         "power": {"supply_ma": 3000},
     }
-    expected = changed("matrix", diodes=False)
+    expected = changed("matrix", diodes=False, chip="", rows=[], columns=[])
+    expected["power"] |= {"channel_ma": None, "idle_ma": None}
+    expected["buttons"], expected["buzzer"]["pin"] = {"start": None}, None
     assert expected == builtins(load(tmp_path, least))
 
 
-@pytest.mark.parametrize("section", GOOD)
+@pytest.mark.parametrize("section", ["board", "matrix", "leds", "power"])
 def test_a_key_without_a_default_must_be_given(tmp_path: Path, section: str) -> None:
     """A section that is left out is refused by the first key that it must give."""
     tables = {name: table for name, table in GOOD.items() if name != section}
@@ -191,8 +209,9 @@ def test_a_value_of_the_wrong_type_is_refused(tmp_path: Path, section: str, key:
 
 
 RANGES = [
-    ("board", "rows", 2, 16),
-    ("board", "columns", 2, 16),
+    ("buzzer", "volume_pct", 0, 100),
+    ("edge_strips", "a", 0, 32),
+    ("edge_strips", "b", 0, 32),
     ("matrix", "bounce_us", 0, 10_000),
     ("matrix", "settle_us", 0, 71),
     ("matrix", "press_us", 0, 9_000),
@@ -223,6 +242,18 @@ def test_every_number_has_its_range(tmp_path: Path, section: str, key: str, low:
         assert error.value in (bad, GOOD["power"]["supply_ma"], GOOD["matrix"]["release_us"])
 
 
+@pytest.mark.parametrize("key", ["rows", "columns"])
+def test_a_board_has_two_to_sixteen_rows_and_columns(tmp_path: Path, key: str) -> None:
+    """Boards of 2 to 16 rows and columns load, others are refused by key and value."""
+    for length in (2, 9, 16):
+        tables = changed("board", **{key: length})
+        tables["matrix"] |= {"rows": [], "columns": []}
+        assert length == getattr(load(tmp_path, tables).board, key)
+    for length in (1, 17):
+        error = refused(tmp_path, changed("board", **{key: length}))
+        assert (f"board.{key}", length) == (error.key, error.value)
+
+
 @pytest.mark.parametrize("value", [[1, 1], [1, 1, 1, 1], [0, 1, 1], [1, 1.01, 1], [float("nan"), 1, 1], ["1", 1, 1]])
 def test_a_colour_balance_is_three_shares(tmp_path: Path, value: list[object]) -> None:
     """A balance that is not three shares from 0.2 to 1 is refused."""
@@ -241,9 +272,9 @@ def test_a_colour_balance_is_three_shares(tmp_path: Path, value: list[object]) -
         ("matrix", {"settle_us": 72}, "matrix.settle_us", "7 rows"),
         ("leds", {"spi_hz": 3_000_000}, "leds.spi_hz", "a WS2812 wants"),
         ("leds", {"colour_order": "RGG"}, "leds.colour_order", "one of RGB, RBG, GRB, GBR, BRG, BGR"),
-        ("leds", {"driver": "laser"}, "leds.driver", "one of sim"),
+        ("leds", {"driver": "laser"}, "leds.driver", "there is no such driver; there are: sim"),
         ("leds", {"order": "spiral"}, "leds.order", "row-major, serpentine"),
-        ("power", {"supply_ma": 130}, "power.supply_ma", "49 cells at the lowest visible level"),
+        ("power", {"supply_ma": 130}, "power.supply_ma", "49 LEDs at the lowest visible level"),
     ],
 )
 def test_values_that_contradict_each_other_are_refused(
