@@ -57,6 +57,7 @@ class Engine:
         self._pressed_us: dict[int, int] = {}
         self._frames = Frames(lights)
         self._choose, self._chosen = choose, table.chosen
+        self._stuck: frozenset[int] = frozenset()
         self._picture = Picture(table.snapshot, self._brightness_pct)
         self._shone_pct: int | None = None  # the brightness that the board has been told
         self._measured_us = 0  # own time of the last press whose light was measured
@@ -177,6 +178,9 @@ class Engine:
         else:
             self.table.advance(self._known_us)
         self.due_us = self.table.due_us
+        if self.table.stuck != self._stuck:
+            self._stuck = self.table.stuck
+            self.board.expect(sum(1 << cell for cell in self._stuck))
         if self.table.chosen is not self._chosen:
             self._chosen = self.table.chosen
             self._choose(self._chosen)

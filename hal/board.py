@@ -66,6 +66,10 @@ class MatrixBoard:
         self._leds_fault, self._limit, self._sent = None, limit, chain
         return True
 
+    def expect(self, stuck: int) -> None:
+        """These cells are known to be stuck; for any thread."""
+        self._scanner.expect(stuck)
+
     @property
     def brightness_pct(self) -> int:
         """At how much of full all light shows; at first what the profile says."""

@@ -6,7 +6,7 @@ fingers on the corners of a rectangle look like four (cases D1, D2, D3). Pure bu
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 from hal.ports import Lines
 
@@ -28,6 +28,27 @@ def ghosts(mask: int, columns: int) -> int:
     return found
 
 
+def detour(closed: int, stuck: int, rows: int, columns: int) -> int | None:
+    """Of a reading without diodes what is closed, where two edge cells are held for a known stuck cell; else None.
+
+    With a finger on an edge cell of its row and one on an edge cell of its column a stuck cell makes a rectangle, whose
+    fourth corner reads closed too. It is expected and left out. Fingers on that corner and one of the two read alike;
+    nothing is meant by them, so they count as the pair that is.
+    """
+    fingers = closed & ~stuck
+    if fingers.bit_count() != 3:
+        return None
+    for cell in (cell for cell in range(rows * columns) if stuck >> cell & 1):
+        row, column = divmod(cell, columns)
+        if row in (0, rows - 1) or column in (0, columns - 1):
+            continue
+        for end, side in product((0, rows - 1), (0, columns - 1)):
+            pair = 1 << row * columns + side | 1 << end * columns + column
+            if fingers == pair | 1 << end * columns + side:
+                return closed & stuck | pair
+    return None
+
+
 class Scanner:
     """Reads a matrix of rows x columns through its lines.
 
@@ -39,9 +60,14 @@ class Scanner:
         self, lines: Lines, rows: int, columns: int, *, diodes: bool, turned: tuple[int, ...] | None = None
     ) -> None:
         self._lines, self._columns, self._diodes = lines, columns, diodes
+        self._size = rows, columns
         self._rows = tuple((row, row * columns) for row in range(rows))
         self._turned = None if turned == tuple(range(rows * columns)) else turned
-        self._checked = self._closed = self._ghosts = 0
+        self._checked = self._closed = self._ghosts = self._stuck = 0
+
+    def expect(self, stuck: int) -> None:
+        """These cells are known to be stuck: the ghost that one makes with two edge cells held for it is none."""
+        self._stuck, self._checked = stuck, -1
 
     def step(self, accepted: int) -> tuple[int, int]:
         """Scan once: the mask of closed cells, and that of the ambiguous ones. Raises PartError when a line fails.
@@ -57,6 +83,9 @@ class Scanner:
         if mask != self._checked:
             self._checked, self._closed = mask, self._cells(mask)
             self._ghosts = 0 if self._diodes else self._cells(ghosts(mask, self._columns))
+            meant = detour(self._closed, self._stuck, *self._size) if self._ghosts and self._stuck else None
+            if meant is not None:
+                self._closed, self._ghosts = meant, 0
         unsure = self._ghosts
         return self._closed & ~unsure | accepted & unsure, unsure
 

@@ -109,6 +109,12 @@ class Board(Protocol):
         the LEDs did not take it, which shows in `health`.
         """
 
+    def expect(self, stuck: int) -> None:
+        """These cells (a mask) are known to be stuck: what they must make of other readings is no ghost.
+
+        For any thread.
+        """
+
     @property
     def brightness_pct(self) -> int:
         """At how much of full all light shows; at first what the profile says."""

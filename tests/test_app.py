@@ -88,6 +88,9 @@ class ScriptBoard:
     dimmed = False
     brightness_pct = 100
 
+    def expect(self, stuck: int) -> None:
+        self.stuck = stuck
+
     def dim(self, brightness_pct: int) -> None:
         self.brightness_pct = brightness_pct
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from firmware.choosing import Chosen
@@ -10,10 +11,20 @@ from firmware.games import morbak
 from firmware.menu import PLACES
 from firmware.snapshot import Side
 from firmware.state import document
+from hal.matrix import detour
+from hal.profile import load, shipped
 from sim.fingers import chord, hold, tap
 from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene, playing
 
 cell = morbak.parse_cell
+
+
+@pytest.fixture
+def no_diodes() -> Scene:
+    """A game on a matrix without diodes that knows it has none."""
+    sim = load(shipped("sim"))
+    profile = sim._replace(matrix=msgspec.structs.replace(sim.matrix, diodes=False))
+    return playing(profile=profile, limits=NO_LIMITS)
 
 
 def without(*names: str, **options: object) -> Scene:
@@ -192,3 +203,45 @@ def test_the_other_corners_open_the_menu_where_one_is_masked(name: str) -> None:
     scene = without(name)
     scene.do(chord(["a7", "g1"], 0, 2_100 * MS))
     assert "menu" == scene.table.phase
+
+
+# -- without diodes ----------------------------------------------------------------------------------------------
+
+
+def test_the_ghost_corner_of_a_detour_is_expected(no_diodes: Scene) -> None:
+    """Without diodes the stuck cell and the two that are held for it read as a rectangle; it is played all the same."""
+    scene = no_diodes
+    scene.drive.board.contacts.press(cell("d4"), scene.now_us)
+    scene.wait(21 * S)
+    for expected, pair in (("d4", ("a4", "d1")), ("xd4", ("g4", "d7")), ("!d4", ("a4", "d7"))):
+        assert [expected] == scene.do(chord(pair, 0, 1_100 * MS))
+        assert 0 == scene.table.haze.cells
+        scene.wait(BETWEEN_US)
+
+
+def test_other_ghosts_stay_ghosts(no_diodes: Scene) -> None:
+    """A rectangle that no detour explains is shown and never guessed, with and without a stuck cell."""
+    scene = no_diodes
+    assert [] == scene.do(hold(cell("a1"), 0, 2 * S), hold(cell("b1"), 0, 2 * S), hold(cell("a2"), 0, 2 * S))
+    assert 0 != scene.table.haze.cells
+    scene.wait(2 * S)
+    scene.drive.board.contacts.press(cell("d4"), scene.now_us)
+    scene.wait(21 * S)
+    assert [] == scene.do(hold(cell("b4"), 0, 2 * S), hold(cell("d2"), 0, 2 * S))
+    assert {cell(name) for name in ("b4", "d4", "b2", "d2")} == {
+        at for at in range(49) if scene.table.haze.cells >> at & 1
+    }
+
+
+def test_every_detour_of_every_cell_is_told_from_its_reading() -> None:
+    """For each stuck cell and each of its pairs the reading with the ghost corner comes to the pair alone."""
+    pairs = detours(range(49), 1)
+    for pair, made in pairs.items():
+        masked = cell_of(made.name)
+        rows, columns = ({at // 7 for at in (*pair, masked)}, {at % 7 for at in (*pair, masked)})
+        corners = sum(1 << row * 7 + column for row in rows for column in columns)
+        meant = sum(1 << at for at in pair) | 1 << masked
+        assert meant == detour(corners, 1 << masked, 7, 7)
+        assert None is detour(corners, 0, 7, 7)
+        other = next(at for at in range(49) if not corners >> at & 1)
+        assert None is detour(corners | 1 << other, 1 << masked, 7, 7)
