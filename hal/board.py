@@ -26,7 +26,7 @@ class MatrixBoard:
         self._known_us = self._debounce.known_us(0)
         self._pixels, self._limiter = Pixels(profile), Limiter(profile)
         self._limit = self._limiter.start
-        self._sent = bytes(3 * profile.cells)
+        self._sent = bytes(3 * profile.led_count)
         self.dimmed = False
         self._matrix_fault: PartError | None = None
         self._leds_fault: PartError | None = None
@@ -102,6 +102,6 @@ class MatrixBoard:
         """Leave the LEDs dark and the lines at rest, each even if the other fails. Raises PartError if one does."""
         try:
             self._leds.close()
-            self._sent = bytes(3 * self._profile.cells)
+            self._sent = bytes(3 * self._profile.led_count)
         finally:
             self._lines.close()

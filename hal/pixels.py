@@ -33,12 +33,14 @@ class LimiterState(NamedTuple):
     """What the limiter remembers from one frame to the next.
 
     `t_us`: when the last frame was, None before the first. `ramp`: the current the supply has got used to.
-    `eased_us`: how long the limit has been letting go, `_EASED_US` where it does not hold.
+    `eased_us`: how long the limit has been letting go, `_EASED_US` where it does not hold. `halved`: the supply's
+    voltage sags, so only half of the budget is asked for (case H7); whoever measures it says so here.
     """
 
     t_us: int | None
     ramp: int
     eased_us: int = _EASED_US
+    halved: bool = False
 
 
 @cache
@@ -63,12 +65,14 @@ class Limiter:
         red, green, blue = (ua * power.model_scale_pct for ua in power.channel_ua)
         weights = {"R": red, "G": green, "B": blue}
         self._first, self._second, self._third = (weights[channel] for channel in profile.leds.colour_order)
-        self._idle = profile.cells * power.idle_ua * power.model_scale_pct * 255
+        count, cell = profile.led_count, profile.leds.per_cell
+        self._idle = count * power.idle_ua * power.model_scale_pct * 255
+        self._least = self._idle + VISIBLE * count * (red + green + blue)
         self._budget = power.budget_ua * _UNITS_PER_UA
         self._slew = power.slew_ma_per_ms * _UNITS_PER_UA  # a mA/ms is a uA/us
         # On a large board the lowest visible level of all cells draws more than one cell at full. A tenth of the
         # budget is a step that no supply notices, and keeps a change of scene from dipping for a frame.
-        self._free = max(max(255, VISIBLE * profile.cells) * (red + green + blue), self._budget // 10)
+        self._free = max(max(255 * cell, VISIBLE * count) * (red + green + blue), self._budget // 10)
         self.start = LimiterState(None, self._idle)
 
     def current_ma(self, chain: bytes) -> float:
@@ -77,28 +81,31 @@ class Limiter:
 
     def step(self, chain: bytes, t_us: int, state: LimiterState) -> tuple[bytes, LimiterState]:
         """The chain's bytes at `t_us`, dimmed as a whole as far as current asks for, and the state after them."""
-        last_us, ramp, eased_us = state
+        last_us, ramp, eased_us, halved = state
+        # Half, but for what keeps all that is lit visible, without which the board would be dark.
+        budget = max(self._budget // 2, self._least) if halved else self._budget
         if last_us is not None and t_us > last_us:
             passed_us = min(t_us - last_us, _RISE_US)
             ramp += self._slew * passed_us
             eased_us += passed_us
         current = self._current(chain)
-        allowed = min(ramp + self._free, self._budget)
+        allowed = min(ramp + self._free, budget)
         if current <= allowed and eased_us >= _EASED_US:
-            return chain, LimiterState(t_us, min(ramp, current))
-        eased_us = self._eased(chain, current, allowed, eased_us)
+            return chain, LimiterState(t_us, min(ramp, current), halved=halved)
+        eased_us = self._eased(chain, current, (allowed, budget), eased_us)
         chain = chain.translate(_dimmed(min(eased_us // _EASE_US, self._scale(chain, current, allowed))))
-        return chain, LimiterState(t_us, min(ramp, self._current(chain)), eased_us)
+        return chain, LimiterState(t_us, min(ramp, self._current(chain)), eased_us, halved)
 
-    def _eased(self, chain: bytes, current: int, allowed: int, eased_us: int) -> int:
+    def _eased(self, chain: bytes, current: int, limits: tuple[int, int], eased_us: int) -> int:
         """How far the budget lets go: falls as far as current asks for at once, comes back by `_EASE_US` a scale.
 
         A frame that draws no more than may come at any time is shown as it is. The ramp needs no easing: it rises
         by itself, within a frame or two, and a slower one would show as a flicker.
         """
+        allowed, budget = limits
         if current <= min(allowed, self._idle + self._free):
             return _EASED_US
-        return min(eased_us, self._scale(chain, current, self._budget) * _EASE_US)
+        return min(eased_us, self._scale(chain, current, budget) * _EASE_US)
 
     def _current(self, chain: bytes) -> int:
         colours = self._first * sum(chain[0::3]) + self._second * sum(chain[1::3]) + self._third * sum(chain[2::3])
@@ -145,13 +152,19 @@ def _nearest(numerator: int, denominator: int) -> int:
 
 
 class Pixels:
-    """Frames to chain bytes for one board, and back."""
+    """Frames to chain bytes for one board, and back.
+
+    The LEDs of edge strips follow those of the cells in a frame, side a's first; a frame of the cells alone leaves
+    them dark.
+    """
 
     def __init__(self, profile: Profile) -> None:
-        self._bytes = 3 * profile.cells
-        self._unpack = Struct("3s" * profile.cells).unpack
-        straight = profile.chain == tuple(range(profile.cells))
-        self._in_chain_order = itemgetter(slice(None)) if straight else itemgetter(*profile.chain)
+        lights = profile.lights
+        shown = max(lights) + 1
+        self._bytes, self._edges = 3 * profile.cells, bytes(3 * (shown - profile.cells))
+        self._unpack = Struct("3s" * shown).unpack
+        straight = lights == tuple(range(shown))
+        self._in_chain_order = itemgetter(slice(None)) if straight else itemgetter(*lights)
         self._colours = _Colours(profile)
         self._channels = itemgetter(*_channel_places(profile))
 
@@ -168,8 +181,10 @@ class Pixels:
 
     def chain(self, frame: bytes) -> bytes:
         """What the LEDs get for a frame (rows x columns x 3 bytes, sRGB, cell order), but for the current limit."""
-        if len(frame) != self._bytes:
-            raise ValueError(f"a frame of {len(frame)} bytes where {self._bytes} are wanted: three a cell")
+        if len(frame) != self._bytes + len(self._edges):
+            if len(frame) != self._bytes:
+                raise ValueError(f"a frame of {len(frame)} bytes where {self._bytes} are wanted: three a cell")
+            frame += self._edges
         return b"".join(map(self._colours.__getitem__, self._in_chain_order(self._unpack(frame))))
 
     def cells(self, chain: bytes) -> bytes:
@@ -178,7 +193,7 @@ class Pixels:
 
 
 def _channel_places(profile: Profile) -> list[int]:
-    """Where in the chain's bytes the red, green and blue of each cell are."""
-    position = {cell: 3 * at for at, cell in enumerate(profile.chain)}
+    """Where in the chain's bytes the red, green and blue of each cell are; of several LEDs under it the first."""
+    position = {cell: 3 * profile.leds.per_cell * at for at, cell in enumerate(profile.chain)}
     places = [profile.leds.colour_order.index(channel) for channel in "RGB"]
     return [position[cell] + place for cell in range(profile.cells) for place in places]

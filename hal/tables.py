@@ -130,7 +130,6 @@ def _value(source: Source, key: str, value: object, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as fault:
         plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
-        reason = (
-            f"one of {', '.join(map(str, get_args(plain)))} is wanted" if get_origin(plain) is Literal else str(fault)
-        )
+        choices = ", ".join(map(str, get_args(plain)))
+        reason = f"one of {choices} is wanted" if get_origin(plain) is Literal else str(fault)
         raise source.refuse(key, value, reason) from fault

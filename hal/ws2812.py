@@ -31,6 +31,28 @@ def problem(spi_hz: int) -> str | None:
     return f"a bit would last {bit_ns:.0f} ns and a WS2812 wants {shortest_ns} to {longest_ns} ns"
 
 
+def divided_hz(core_hz: int, spi_hz: int, divider_hz: int | None = None) -> int:
+    """What a Pi's SPI controller makes of the clock that was asked for: its own clock over an even number.
+
+    `core_hz` drives it; `divider_hz` is what the kernel took that for when it chose the number, where that differs:
+    a core that changes its speed takes the LEDs' clock along (cases A15, A16). As the kernel's spi-bcm2835 and spi-dw.
+    """
+    divider = -(-(divider_hz or core_hz) // spi_hz)
+    return core_hz // (divider + divider % 2)
+
+
+def timed_problem(sent_bytes: int, took_ns: int, spi_hz: int) -> str | None:
+    """Why a bus that took so long for so many bytes has another clock than `spi_hz`; None if it may have that one.
+
+    For a long write, the shortest of several tries: a busy machine only makes them longer. A quarter is left for
+    what a write costs beside its bits; a core clock that slips is off by 0.6 or 1.6 at least (cases A15, A16).
+    """
+    real_hz = sent_bytes * 8_000_000_000 // max(took_ns, 1)
+    if 4 * spi_hz <= 5 * real_hz and 4 * real_hz <= 5 * spi_hz:
+        return None
+    return f"it runs at {real_hz / 1e6:.2f} MHz where {spi_hz / 1e6:.2f} MHz were asked for"
+
+
 def latch_bytes(spi_hz: int) -> int:
     """SPI bytes that take at least LATCH_US."""
     return -(-LATCH_US * spi_hz // 8_000_000)
@@ -83,6 +105,11 @@ class Ws2812Leds:
         self._transfer, self._count, self._spi_hz, self._idles_high = transfer, count, spi_hz, idles_high
         self._open = True
 
+    def blank(self) -> Ws2812Leds:
+        """Make the chain dark: what a crash left on it must not stay (case A28). Returns itself. Raises PartError."""
+        self.write(bytes(3 * self._count))
+        return self
+
     def write(self, frame: bytes) -> None:
         """Send one whole frame, three bytes an LED in chain and colour order. Raises PartError when the bus fails."""
         if len(frame) != 3 * self._count:
@@ -98,4 +125,4 @@ class Ws2812Leds:
         """Leave the chain dark. A second call does nothing. Raises PartError when the bus fails."""
         if self._open:
             self._open = False
-            self.write(bytes(3 * self._count))
+            self.blank()

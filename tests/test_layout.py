@@ -12,7 +12,8 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted(path for top in ("firmware", "hal", "sim") for path in (ROOT / top).rglob("*.py"))
 PURE = {
     "hal/chain.py", "hal/claims.py", "hal/pins.py", "hal/wiring.py",
-    "hal/debounce.py", "hal/link.py", "hal/matrix.py", "hal/pixels.py", "hal/ports.py", "hal/ws2812.py",
+    "hal/debounce.py", "hal/link.py", "hal/matrix.py", "hal/models.py", "hal/pixels.py", "hal/ports.py",
+    "hal/ws2812.py",
     "firmware/clock.py", "firmware/engine.py", "firmware/frames.py", "firmware/game.py", "firmware/gesture.py",
     "firmware/game_record.py", "firmware/journal_lines.py", "firmware/keeper.py", "firmware/latency.py",
     "firmware/attract.py", "firmware/grounds.py", "firmware/miniature.py", "firmware/nightfall.py",

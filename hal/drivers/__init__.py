@@ -26,7 +26,13 @@ _OURS = {
         "gpiod": "hal.drivers.gpiod_lines:open_lines",
         "gpiozero": "hal.drivers.gpiozero_lines:open_lines",
     },
-    "leds": {},
+    "leds": {
+        "auto": "hal.drivers.auto_leds:open_leds",
+        "spidev": "hal.drivers.spidev_leds:open_leds",
+        "rpi_ws281x": "hal.drivers.rpi_ws281x_leds:open_leds",
+        "neopixel": "hal.drivers.neopixel_leds:open_leds",
+        "leds0": "hal.drivers.leds0_leds:open_leds",
+    },
 }
 
 
@@ -46,6 +52,14 @@ def open_leds(profile: Profile) -> Leds:
     """The LED chain of a profile, open and dark. Raises PartError."""
     leds: Leds = _opener("leds", profile.leds.driver)(profile)
     return leds
+
+
+def lacking(driver: str, package: str) -> PartError:
+    """The error of a driver whose library is not installed."""
+    return PartError(
+        f"the driver {driver} wants the Python package {package}, which is not installed: "
+        "`pip install 'morbak-board[pi]'`"
+    )
 
 
 def _opener(part: str, name: str) -> Callable[[Profile], Any]:

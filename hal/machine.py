@@ -1,0 +1,36 @@
+"""Machine: what this computer says of itself, read from its files; `root` stands for "/" and may be any folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hal import models
+from hal.models import Model
+
+ROOT = Path("/")
+
+
+def text(root: Path, *names: str) -> str:
+    """The text of the first of these files that can be read; "" where none can."""
+    for name in names:
+        try:
+            return (root / name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+    return ""
+
+
+def model(root: Path = ROOT) -> Model:
+    """Which Pi this is, if it is one."""
+    return models.model(text(root, models.MODEL_FILE))
+
+
+def boot_config(root: Path = ROOT) -> str:
+    """The text of its config.txt; "" where there is none."""
+    return text(root, *models.CONFIG_FILES)
+
+
+def revision(root: Path = ROOT) -> str:
+    """The revision code of a Pi, such as c03112, as its makers and libraries know it; "" where there is none."""
+    lines = text(root, "proc/cpuinfo").splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Revision")), "")
