@@ -123,7 +123,7 @@ class ScanThread(_Thread):
         due_us = self._engine.due_us
         # A deadline wants one scan in the queue, not one a millisecond: those would push out edges of a slow loop.
         waited_for = due_us is not None and due_us <= scan.known_us and not self._queue
-        if not scan.edges and scan.ghosts == self._ghosts and not waited_for:
+        if not scan.edges and not scan.buttons and scan.ghosts == self._ghosts and not waited_for:
             return
         if len(self._queue) >= QUEUE_SCANS:
             self._engine.lost_edges += len(scan.edges)

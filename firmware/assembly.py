@@ -44,6 +44,7 @@ def new_table(
         games=found.games,
         chosen=chosen,
         brightness_pct=board.brightness_pct,
+        sound=board.capabilities.sound,
     )
     if found.save is not None:
         table.resume(game_from(found.save), match_from(found.save), found.save.game, clock.now_us())

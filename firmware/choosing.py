@@ -12,6 +12,7 @@ from hal.profile import Brightness
 
 # Each about 0.6 of the one above, which the eye takes for an even step; 10 % is for a dark room.
 BRIGHTNESS_PCT = (100, 60, 35, 20, 10)
+VOLUME_PCT = (100, 50, 25, 0)
 
 
 class Chosen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,4 +36,7 @@ def choose(chosen: Chosen, item: Item, brightness_pct: int) -> Chosen:
         return msgspec.structs.replace(chosen, brightness_pct=next_pct)
     if item == "language":
         return msgspec.structs.replace(chosen, language="en" if chosen.language == "fr" else "fr")
+    if item == "volume":
+        next_pct = next((pct for pct in VOLUME_PCT if pct < chosen.volume_pct), VOLUME_PCT[0])
+        return msgspec.structs.replace(chosen, volume_pct=next_pct)
     return msgspec.structs.replace(chosen, marks=not chosen.marks)

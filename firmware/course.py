@@ -53,15 +53,18 @@ class Course(Judging):
         games: int = 0,
         chosen: Chosen = Chosen(),  # noqa: B008 - a constant
         brightness_pct: int = 100,
+        *,
+        sound: bool = False,
     ) -> None:
         """`match`: what is played where nobody chooses otherwise; `draw_lot` says who starts the first game of it.
 
         Fingers down at `start_us` are dead until lifted. `games`: how many games this board has seen before; the next
         has the number after it. `chosen`: what was chosen at the board earlier; `brightness_pct`: that of the board
-        where none was.
+        where none was; `sound`: whether it can be heard.
         """
         super().__init__(touch_times, start_us)
         self.times, self.brightness_pct, self._draw_lot = phase_times, brightness_pct, draw_lot
+        self.sound = sound
         self._usual = self.match = match
         self.phase: Phase = "attract"
         self.phase_us = start_us
@@ -107,6 +110,20 @@ class Course(Judging):
     def show(self, replay: Replay) -> None:
         """Play a game again on the board, until it is over or somebody touches; for a board that is not played on."""
         self.replay, self._snapshot = replay, None
+
+    def press_button(self, t_us: int) -> None:
+        """The start button at `t_us`: it starts, pauses and goes on; in a menu it closes that."""
+        self._touched_us = t_us
+        if self.replay is not None or self.phase == "menu":
+            self._tapped_into(self._below if self.phase == "menu" else self.phase, t_us)
+        elif self.phase == "attract":
+            self._arrive(t_us)
+        elif self.phase == "play":
+            self._park(t_us)
+        elif self.phase == "paused":
+            self._start_play(t_us)
+        elif self.phase == "result" and t_us >= self.phase_us + self.times.result_deaf_us:
+            self._rematch(t_us)
 
     # -- turns -------------------------------------------------------------------------------------------------
 

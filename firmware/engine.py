@@ -18,6 +18,7 @@ from firmware.keeper import Keeper, Store
 from firmware.latency import LatencyMeter
 from firmware.lights import Lights
 from firmware.snapshot import Snapshot
+from firmware.sounds import NOTES, Sounds
 from firmware.table import Answering, Table
 from hal.ports import Board, Part, Scan
 
@@ -57,6 +58,7 @@ class Engine:
         self._pressed_us: dict[int, int] = {}
         self._frames = Frames(lights)
         self._choose, self._chosen = choose, table.chosen
+        self._sounds = Sounds()
         self._stuck: frozenset[int] = frozenset()
         self._picture = Picture(table.snapshot, self._brightness_pct)
         self._shone_pct: int | None = None  # the brightness that the board has been told
@@ -79,6 +81,8 @@ class Engine:
         before = self.table.snapshot
         self._pressed_us |= {edge.cell: edge.t_us for edge in scan.edges if edge.down}
         self.table.feed(scan)
+        for _ in scan.buttons:
+            self.table.order(scan.t_us, self.table.press_button)
         self._known_us = scan.known_us
         self._judge(t_us)
         if self.table.snapshot is before:
@@ -109,6 +113,7 @@ class Engine:
         """Ask every part for its health; a failed part shows in a corner of the board."""
         if self._keeper is not None:
             self._keeper.beat(t_us)
+        self._sound(t_us)  # time runs short without anything happening
         self._parts = self.board.health() | self._own_parts(t_us) | dict(self._notes)
         failed = not all(part.ok for part in self._parts.values())
         if failed != (self._fault_us is not None):
@@ -178,12 +183,18 @@ class Engine:
         else:
             self.table.advance(self._known_us)
         self.due_us = self.table.due_us
+        self._sound(t_us)
         if self.table.stuck != self._stuck:
             self._stuck = self.table.stuck
             self.board.expect(sum(1 << cell for cell in self._stuck))
         if self.table.chosen is not self._chosen:
             self._chosen = self.table.chosen
             self._choose(self._chosen)
+
+    def _sound(self, t_us: int) -> None:
+        sound = self._sounds.step(self.table, t_us)
+        if sound is not None and self.table.chosen.volume_pct and self.board.capabilities.sound:
+            self.board.tone(NOTES[sound], self.table.chosen.volume_pct)
 
     def _own_parts(self, t_us: int) -> dict[str, Part]:
         stuck, out = _names(self.table.stuck), _names(self.table.out - self.table.stuck)

@@ -8,7 +8,7 @@ one of these. Pure: no clock, no chance, no I/O.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
+from bisect import insort
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ class Judging(ABC):
         self._hearing = Hearing()
         self._known_us = self._touched_us = start_us
         self._ghosts = 0
-        self._orders: deque[Deadline] = deque()  # of an operator, in the order of their times
+        self._orders: list[Deadline] = []  # buttons and operators, in the order of their times
         self.out: frozenset[int] = frozenset()  # cells that were put out of use
         self._stuck: frozenset[int] = frozenset()
         self._masked_us: dict[int, int] = {}  # when the masked cells were last told of
@@ -63,8 +63,8 @@ class Judging(ABC):
             self._snapshot = None
 
     def order(self, t_us: int, act: Callable[[int], None]) -> None:
-        """Have something done in its turn, as of `t_us`, which must not be before that of the last order."""
-        self._orders.append((t_us, act))
+        """Have something done in its turn, as of `t_us`."""
+        insort(self._orders, (t_us, act), key=lambda order: order[0])
 
     def advance(self, known_us: int) -> None:
         """Judge everything up to `known_us` in the order of its own time.
@@ -89,7 +89,7 @@ class Judging(ABC):
             self._hear(self._hearing.pop())
         elif self._orders and self._orders[0][0] == t_us:
             self._snapshot = None
-            self._orders.popleft()[1](t_us)
+            self._orders.pop(0)[1](t_us)
         else:
             self._time_up(t_us)
         if self.gesture.stuck != self._stuck:

@@ -196,6 +196,8 @@ class Table(Course):
         if self.menu is not None and self.menu.kind == "options":
             return options.offered(self.match)
         items: set[Item] = {"brightness", "language", "marks", "close"}
+        if self.sound:
+            items.add("volume")
         if self.game is not None and self.game.ending is None:
             items |= {"draw", "resign", "new_game"}
             if self.game.last_chosen is not None:
@@ -231,7 +233,7 @@ class Table(Course):
         """Carry out what was chosen and, where it was due, agreed to; most of it closes the menu."""
         if choice is None or self.menu is None:
             return
-        if choice.item in ("brightness", "language", "marks"):
+        if choice.item in ("brightness", "language", "marks", "volume"):
             self.chosen = choosing.choose(self.chosen, choice.item, self.brightness_pct)
         elif choice.item == "cursor":
             self._point(self.menu, choice, t_us)

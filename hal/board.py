@@ -5,19 +5,33 @@ Where the hops meet: lines -> scan -> debounce on the way in, pixels -> limiter 
 
 from __future__ import annotations
 
+import contextlib
+
+from hal.buttons import ButtonWatch
 from hal.debounce import Debounce
 from hal.errors import PartError
 from hal.matrix import Scanner
 from hal.pixels import Limiter, Pixels
-from hal.ports import Capabilities, Leds, Lines, Part, Scan
+from hal.ports import Buttons, Capabilities, Leds, Lines, Note, Part, Scan, Sounder
 from hal.profile import Profile
 
 
 class MatrixBoard:
     """Implements `Board` on `Lines` and `Leds`; a part that fails is named in `health` until it works again."""
 
-    def __init__(self, profile: Profile, lines: Lines, leds: Leds) -> None:
-        self.capabilities = Capabilities(profile.board.name, profile.board.rows, profile.board.columns)
+    def __init__(
+        self,
+        profile: Profile,
+        lines: Lines,
+        leds: Leds,
+        buttons: Buttons | None = None,
+        sounder: Sounder | None = None,
+    ) -> None:
+        board = profile.board
+        self.capabilities = Capabilities(board.name, board.rows, board.columns, sounder is not None)
+        self._buttons, self._sounder = buttons, sounder
+        self._watch = ButtonWatch(buttons) if buttons is not None else None
+        self._faults: dict[str, PartError] = {}
         self._profile, self._lines, self._leds = profile, lines, leds
         matrix = profile.matrix
         self._scanner = Scanner(lines, profile.board.rows, profile.board.columns, diodes=matrix.diodes)
@@ -41,13 +55,35 @@ class MatrixBoard:
         except PartError as fault:
             self._matrix_fault = fault
             period_us = self._scan_period_us if self._debounce.accepted else self._idle_period_us
-            return Scan(t_us, (), 0, self._known_us, period_us)
+            return Scan(t_us, (), 0, self._known_us, period_us, self._pressed(t_us))
         self._matrix_fault = None
         edges = self._debounce.step(t_us, mask)
         self._known_us = self._debounce.known_us(t_us)
         touched = mask or ghosts or self._debounce.accepted
         period_us = self._scan_period_us if touched else self._idle_period_us
-        return Scan(t_us, edges, ghosts, self._known_us, period_us)
+        return Scan(t_us, edges, ghosts, self._known_us, period_us, self._pressed(t_us))
+
+    def _pressed(self, t_us: int) -> frozenset[str]:
+        if self._watch is None:
+            return frozenset()
+        try:
+            pressed = self._watch.step(t_us)
+        except PartError as fault:
+            self._faults["buttons"] = fault
+            return frozenset()
+        self._faults.pop("buttons", None)
+        return pressed
+
+    def tone(self, notes: tuple[Note, ...], volume_pct: int) -> None:
+        """Begin to play, where there is a sounder. Never raises: one that fails shows in `health`."""
+        if self._sounder is None:
+            return
+        try:
+            self._sounder.play(notes, volume_pct)
+        except PartError as fault:
+            self._faults["sound"] = fault
+        else:
+            self._faults.pop("sound", None)
 
     def show(self, frame: bytes, t_us: int) -> bool:
         """Put a frame (rows x columns x 3 bytes, sRGB, cell order) on the LEDs, within the supply's current.
@@ -84,8 +120,13 @@ class MatrixBoard:
         return self._pixels.cells(self._sent)
 
     def health(self) -> dict[str, Part]:
-        """The state of `matrix` and `leds`."""
-        return {"matrix": self._matrix_health(), "leds": self._leds_health()}
+        """The state of `matrix` and `leds`, and of `buttons` and `sound` where there are such."""
+        health = {"matrix": self._matrix_health(), "leds": self._leds_health()}
+        for name, part in (("buttons", self._buttons), ("sound", self._sounder)):
+            if part is not None:
+                fault = self._faults.get(name)
+                health[name] = Part(True, "ok") if fault is None else Part(False, f"the {name}: {fault}")
+        return health
 
     def _matrix_health(self) -> Part:
         if self._matrix_fault is not None:
@@ -100,8 +141,9 @@ class MatrixBoard:
 
     def close(self) -> None:
         """Leave the LEDs dark and the lines at rest, each even if the other fails. Raises PartError if one does."""
-        try:
+        with contextlib.ExitStack() as parts:
+            for part in (self._sounder, self._buttons, self._lines):
+                if part is not None:
+                    parts.callback(part.close)
             self._leds.close()
             self._sent = bytes(3 * self._profile.led_count)
-        finally:
-            self._lines.close()

@@ -31,6 +31,7 @@ class Scan(NamedTuple):
     `t_us`: when the scan began. `edges`: in the order of their own times. `ghosts`: mask of cells whose reading is
     ambiguous now (a rectangle on a matrix without diodes). `known_us`: every edge whose own time is at or before it
     has been reported, in this scan or earlier. `period_us`: how long after `t_us` the next scan should begin.
+    `buttons`: the push buttons that have just been pressed, by name.
     """
 
     t_us: int
@@ -38,6 +39,7 @@ class Scan(NamedTuple):
     ghosts: int
     known_us: int
     period_us: int
+    buttons: frozenset[str] = frozenset()
 
 
 class Part(NamedTuple):
@@ -73,6 +75,33 @@ class Leds(Protocol):
         """Leave the chain dark. May be called twice."""
 
 
+class Note(NamedTuple):
+    """A tone, or with `hz` 0 a silence, of so many milliseconds."""
+
+    hz: int
+    ms: int
+
+
+class Buttons(Protocol):
+    """Push buttons."""
+
+    def read(self) -> frozenset[str]:
+        """The names of those that are pressed now, undebounced. Raises PartError."""
+
+    def close(self) -> None:
+        """Let the pins go. May be called twice."""
+
+
+class Sounder(Protocol):
+    """Something that makes a tone."""
+
+    def play(self, notes: tuple[Note, ...], volume_pct: int) -> None:
+        """Begin to play, in place of what plays now; returns at once. Raises PartError."""
+
+    def close(self) -> None:
+        """Be silent and let the pin go. May be called twice."""
+
+
 class Clock(Protocol):
     """Monotonic time. Wall time is only ever written to records."""
 
@@ -81,11 +110,12 @@ class Clock(Protocol):
 
 
 class Capabilities(NamedTuple):
-    """What a board is, for those above: its geometry and its name."""
+    """What a board is, for those above: its geometry, its name, and whether it can be heard."""
 
     name: str
     rows: int
     columns: int
+    sound: bool = False
 
 
 class Board(Protocol):
@@ -108,6 +138,9 @@ class Board(Protocol):
         Gamma, brightness and the current limit are applied here and cannot be bypassed. Never raises: False where
         the LEDs did not take it, which shows in `health`.
         """
+
+    def tone(self, notes: tuple[Note, ...], volume_pct: int) -> None:
+        """Begin to play, where the board has something to play on. Never raises and never waits."""
 
     def expect(self, stuck: int) -> None:
         """These cells (a mask) are known to be stuck: what they must make of other readings is no ghost.

@@ -73,6 +73,7 @@ class Drive:
                 phase_times,
                 lambda: chance.choice(("a", "b")),
                 brightness_pct=self.board.brightness_pct,
+                sound=self.board.capabilities.sound,
             )
             self.engine = Engine(table, self.board, Lights())
         self.table = self.engine.table
@@ -133,7 +134,12 @@ class Drive:
         self.scans += 1
         self._scan_us = t_us + scan.period_us
         due_us = self.engine.due_us
-        if scan.edges or scan.ghosts != self._ghosts or (due_us is not None and due_us <= scan.known_us):
+        if (
+            scan.edges
+            or scan.buttons
+            or scan.ghosts != self._ghosts
+            or (due_us is not None and due_us <= scan.known_us)
+        ):
             self._ghosts = scan.ghosts
             self.engine.hear(scan, t_us)
             for call in self.heard:

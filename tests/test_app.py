@@ -24,7 +24,7 @@ from firmware.phases import PhaseTimes
 from firmware.snapshot import Snapshot
 from firmware.table import Table
 from hal.errors import PartError
-from hal.ports import Board, Capabilities, Edge, Part, Scan
+from hal.ports import Board, Capabilities, Edge, Note, Part, Scan
 from hal.profile import load, shipped
 from sim.board import SimBoard
 from tests.live import running
@@ -87,6 +87,9 @@ class ScriptBoard:
 
     dimmed = False
     brightness_pct = 100
+
+    def tone(self, notes: tuple[Note, ...], volume_pct: int) -> None:
+        raise AssertionError("this board has no sound")
 
     def expect(self, stuck: int) -> None:
         self.stuck = stuck

@@ -18,7 +18,7 @@ PURE = {
     "firmware/game_record.py", "firmware/journal_lines.py", "firmware/keeper.py", "firmware/latency.py",
     "firmware/attract.py", "firmware/grounds.py", "firmware/miniature.py", "firmware/nightfall.py",
     "firmware/choosing.py", "firmware/course.py", "firmware/detours.py", "firmware/judging.py", "firmware/match.py",
-    "firmware/options.py", "firmware/replay.py",
+    "firmware/options.py", "firmware/replay.py", "firmware/sounds.py", "hal/buttons.py",
     "firmware/lights.py", "firmware/menu.py", "firmware/moments.py", "firmware/palette.py", "firmware/phases.py",
     "firmware/picture.py", "firmware/hearing.py", "firmware/draw.py",
     "firmware/previews.py", "firmware/record.py", "firmware/rhythm.py", "firmware/scenes.py",

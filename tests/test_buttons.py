@@ -1,0 +1,162 @@
+"""The start button: bounce, power-up, and what it does in each phase."""
+
+from __future__ import annotations
+
+import pytest
+
+from hal.board import MatrixBoard
+from hal.buttons import POLL_US, ButtonWatch
+from hal.errors import PartError
+from hal.profile import load, shipped
+from sim.fingers import chord, hold
+from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene, playing
+
+START = frozenset(("start",))
+NONE: frozenset[str] = frozenset()
+WON = ("d4", "a1", "d5", "a2", "d6", "a3", "d7")
+
+
+class Pressed:
+    """A button that is pressed when a test says so, or whose pin fails."""
+
+    def __init__(self) -> None:
+        self.down = False
+        self.fault: str | None = None
+        self.closed = 0
+
+    def read(self) -> frozenset[str]:
+        if self.fault is not None:
+            raise PartError(self.fault)
+        return START if self.down else NONE
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def told(levels: str) -> list[int]:
+    """At which readings a press is told, for levels read one poll apart."""
+    button = Pressed()
+    watch = ButtonWatch(button)
+    found = []
+    for at, level in enumerate(levels):
+        button.down = level == "1"
+        if watch.step(at * POLL_US):
+            found.append(at)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ("0011110000", [3]),
+        ("0010100000", []),
+        ("001011110000", [5]),
+        ("0011101110", [3]),
+        ("001100110", [3, 7]),
+        ("1111100011", [9]),
+        ("1010111", []),
+    ],
+)
+def test_a_press_is_told_once(levels: str, expected: list[int]) -> None:
+    """A button counts when it is read twice in a row, is up when it is not read twice, and held at power-up is none."""
+    assert expected == told(levels)
+
+
+def test_it_is_not_read_more_often_than_wanted() -> None:
+    """Between two polls nothing is read, however fast the board scans."""
+    button = Pressed()
+    watch = ButtonWatch(button)
+    reads = []
+    button.read = lambda: reads.append(1) or NONE  # type: ignore[assignment,func-returns-value]
+    for t_us in range(0, 100 * MS, MS):
+        watch.step(t_us)
+    assert 10 == len(reads)
+
+
+class Still:
+    """Lines and LEDs of a board that nobody touches."""
+
+    def select(self, row: int | None) -> None: ...
+
+    def read(self) -> int:
+        return 0
+
+    def write(self, frame: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_a_button_that_fails_is_named_and_stops_nothing() -> None:
+    """Scans go on without it, the health names it, and both end when it answers again."""
+    button = Pressed()
+    board = MatrixBoard(load(shipped("sim")), Still(), Still(), button)
+    button.fault = "the pin is gone"
+    assert NONE == board.scan(0).buttons
+    assert (False, "the buttons: the pin is gone") == board.health()["buttons"]
+    button.fault, button.down = None, True
+    pressed = [board.scan(at * POLL_US).buttons for at in range(1, 5)]
+    assert ([NONE, NONE, NONE, NONE], True) == (pressed, board.health()["buttons"].ok)  # it was down at power-up
+    board.close()
+    assert 1 == button.closed
+
+
+def with_button(scene: Scene) -> tuple[Scene, Pressed]:
+    button = Pressed()
+    scene.drive.board._watch = ButtonWatch(button)
+    scene.wait(100 * MS)
+    return scene, button
+
+
+def push(scene: Scene, button: Pressed) -> str:
+    """Press the button as a person does; returns the phase that comes of it."""
+    button.down = True
+    scene.wait(120 * MS)
+    button.down = False
+    scene.wait(BETWEEN_US)
+    return scene.table.phase
+
+
+def test_it_starts_pauses_and_goes_on() -> None:
+    """From attract a game begins; in play the clock stops and the next press goes on, without a move."""
+    scene, button = with_button(Scene(limits=NO_LIMITS))
+    assert "lobby" == push(scene, button)
+    assert "lobby" == push(scene, button)
+    scene.wait(5 * S)
+    scene.moves("d4")
+    assert "paused" == push(scene, button)
+    assert scene.table.game.clocks.running is None
+    assert "play" == push(scene, button)
+    assert ["d4"] == [move.text for move in scene.table.game.moves]
+
+
+def test_it_asks_for_a_rematch_when_the_result_has_been_seen() -> None:
+    """As a tap it is deaf for the first 3 s of a result, and a rematch after them."""
+    scene, button = with_button(playing(limits=NO_LIMITS))
+    scene.moves(*WON)
+    assert "result" == push(scene, button)
+    scene.wait(3 * S)
+    assert "lobby" == push(scene, button)
+
+
+def test_it_closes_a_menu_and_leads_to_a_parked_game() -> None:
+    """In a menu it leads back to what lay below; a parked game goes first."""
+    scene, button = with_button(playing(limits=NO_LIMITS))
+    scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+    assert "play" == push(scene, button)
+    assert "paused" == push(scene, button)
+    scene.wait(130 * S)
+    assert "attract" == scene.table.phase
+    assert "paused" == push(scene, button)
+
+
+def test_a_finger_that_is_down_does_not_play_on() -> None:
+    """A hold under way when the button pauses the game commits nothing, neither then nor after."""
+    scene, button = with_button(playing(limits=NO_LIMITS))
+    scene.moves("d4")
+    start_us = scene.now_us
+    scene.drive.fingers(move._replace(t_us=start_us + move.t_us) for move in hold("d4", 0, 2 * S))
+    scene.wait(500 * MS)
+    assert "paused" == push(scene, button)
+    assert "play" == push(scene, button)
+    scene.wait(2 * S)
+    assert ["d4"] == [move.text for move in scene.table.game.moves]
