@@ -11,12 +11,18 @@ from hal.matrix import Scanner
 from hal.pixels import Limiter, Pixels
 from hal.ports import Capabilities, Leds, Lines, Part, Scan
 from hal.profile import Profile
+from hal.supply import Supply
+
+# How often the machine is asked for its voltage, and for how long after a sag light stays at half of its current: a
+# supply that sags at full light would sag again at once.
+SUPPLY_PERIOD_US = 1_000_000
+SUPPLY_HELD_US = 60_000_000
 
 
 class MatrixBoard:
     """Implements `Board` on `Lines` and `Leds`; a part that fails is named in `health` until it works again."""
 
-    def __init__(self, profile: Profile, lines: Lines, leds: Leds) -> None:
+    def __init__(self, profile: Profile, lines: Lines, leds: Leds, supply: Supply | None = None) -> None:
         self.capabilities = Capabilities(profile.board.name, profile.board.rows, profile.board.columns)
         self._profile, self._lines, self._leds = profile, lines, leds
         matrix = profile.matrix
@@ -28,6 +34,9 @@ class MatrixBoard:
         self._limit = self._limiter.start
         self._sent = bytes(3 * profile.led_count)
         self.dimmed = False
+        self._supply = supply if supply is not None and supply.known else None
+        self._asked_us: int | None = None
+        self._sagged_us: int | None = None
         self._matrix_fault: PartError | None = None
         self._leds_fault: PartError | None = None
 
@@ -56,12 +65,13 @@ class MatrixBoard:
         power meanwhile, so their current then ramps up as from the start.
         """
         wanted = self._pixels.chain(frame)
+        self._ask_supply(t_us)
         chain, limit = self._limiter.step(wanted, t_us, self._limit)
         self.dimmed = chain != wanted
         try:
             self._leds.write(chain)
         except PartError as fault:
-            self._leds_fault, self._limit = fault, self._limiter.start
+            self._leds_fault, self._limit = fault, self._limiter.start._replace(halved=self._limit.halved)
             return False
         self._leds_fault, self._limit, self._sent = None, limit, chain
         return True
@@ -69,6 +79,16 @@ class MatrixBoard:
     def expect(self, stuck: int) -> None:
         """These cells are known to be stuck; for any thread."""
         self._scanner.expect(stuck)
+
+    def _ask_supply(self, t_us: int) -> None:
+        """Halve the current while the machine's supply sags and a while after (case H7)."""
+        if self._supply is None or (self._asked_us is not None and t_us - self._asked_us < SUPPLY_PERIOD_US):
+            return
+        self._asked_us = t_us
+        if self._supply.low():
+            self._sagged_us = t_us
+        halved = self._sagged_us is not None and t_us - self._sagged_us < SUPPLY_HELD_US
+        self._limit = self._limit._replace(halved=halved)
 
     @property
     def brightness_pct(self) -> int:
@@ -84,8 +104,9 @@ class MatrixBoard:
         return self._pixels.cells(self._sent)
 
     def health(self) -> dict[str, Part]:
-        """The state of `matrix` and `leds`."""
-        return {"matrix": self._matrix_health(), "leds": self._leds_health()}
+        """The state of `matrix` and `leds`, and of `power` where the machine can tell."""
+        parts = {"matrix": self._matrix_health(), "leds": self._leds_health()}
+        return parts if self._supply is None else parts | {"power": self._power_health()}
 
     def _matrix_health(self) -> Part:
         if self._matrix_fault is not None:
@@ -96,7 +117,16 @@ class MatrixBoard:
     def _leds_health(self) -> Part:
         if self._leds_fault is not None:
             return Part(False, f"the LEDs do not answer: {self._leds_fault}")
-        return Part(True, f"{self._profile.cells} LEDs, at most {self._profile.power.budget_ua / 1000:.0f} mA")
+        budget = f"{self._profile.led_count} LEDs, at most {self._profile.power.budget_ua / 1000:.0f} mA"
+        about = getattr(self._leds, "about", "")  # what a driver says of itself, such as which one "auto" has picked
+        return Part(True, f"{budget}; {about}" if about else budget)
+
+    def _power_health(self) -> Part:
+        if self._limit.halved:
+            return Part(
+                False, "the supply's voltage sags, so light is at half of its current: use a stronger 5 V supply"
+            )
+        return Part(True, "the supply's voltage holds" + (" again" if self._sagged_us is not None else ""))
 
     def close(self) -> None:
         """Leave the LEDs dark and the lines at rest, each even if the other fails. Raises PartError if one does."""
