@@ -14,6 +14,12 @@ from hal.matrix import Scanner
 from hal.pixels import Limiter, Pixels
 from hal.ports import Buttons, Capabilities, Leds, Lines, Note, Part, Scan, Sounder
 from hal.profile import Profile
+from hal.supply import Supply
+
+# How often the machine is asked for its voltage, and for how long after a sag light stays at half of its current: a
+# supply that sags at full light would sag again at once.
+SUPPLY_PERIOD_US = 1_000_000
+SUPPLY_HELD_US = 60_000_000
 
 
 class MatrixBoard:
@@ -24,6 +30,7 @@ class MatrixBoard:
         profile: Profile,
         lines: Lines,
         leds: Leds,
+        supply: Supply | None = None,
         buttons: Buttons | None = None,
         sounder: Sounder | None = None,
     ) -> None:
@@ -42,6 +49,9 @@ class MatrixBoard:
         self._limit = self._limiter.start
         self._sent = bytes(3 * profile.led_count)
         self.dimmed = False
+        self._supply = supply if supply is not None and supply.known else None
+        self._asked_us: int | None = None
+        self._sagged_us: int | None = None
         self._matrix_fault: PartError | None = None
         self._leds_fault: PartError | None = None
 
@@ -92,12 +102,13 @@ class MatrixBoard:
         power meanwhile, so their current then ramps up as from the start.
         """
         wanted = self._pixels.chain(frame)
+        self._ask_supply(t_us)
         chain, limit = self._limiter.step(wanted, t_us, self._limit)
         self.dimmed = chain != wanted
         try:
             self._leds.write(chain)
         except PartError as fault:
-            self._leds_fault, self._limit = fault, self._limiter.start
+            self._leds_fault, self._limit = fault, self._limiter.start._replace(halved=self._limit.halved)
             return False
         self._leds_fault, self._limit, self._sent = None, limit, chain
         return True
@@ -105,6 +116,16 @@ class MatrixBoard:
     def expect(self, stuck: int) -> None:
         """These cells are known to be stuck; for any thread."""
         self._scanner.expect(stuck)
+
+    def _ask_supply(self, t_us: int) -> None:
+        """Halve the current while the machine's supply sags and a while after (case H7)."""
+        if self._supply is None or (self._asked_us is not None and t_us - self._asked_us < SUPPLY_PERIOD_US):
+            return
+        self._asked_us = t_us
+        if self._supply.low():
+            self._sagged_us = t_us
+        halved = self._sagged_us is not None and t_us - self._sagged_us < SUPPLY_HELD_US
+        self._limit = self._limit._replace(halved=halved)
 
     @property
     def brightness_pct(self) -> int:
@@ -120,8 +141,10 @@ class MatrixBoard:
         return self._pixels.cells(self._sent)
 
     def health(self) -> dict[str, Part]:
-        """The state of `matrix` and `leds`, and of `buttons` and `sound` where there are such."""
+        """The state of `matrix` and `leds`, and of `power`, `buttons` and `sound` where there are such."""
         health = {"matrix": self._matrix_health(), "leds": self._leds_health()}
+        if self._supply is not None:
+            health["power"] = self._power_health()
         for name, part in (("buttons", self._buttons), ("sound", self._sounder)):
             if part is not None:
                 fault = self._faults.get(name)
@@ -137,7 +160,16 @@ class MatrixBoard:
     def _leds_health(self) -> Part:
         if self._leds_fault is not None:
             return Part(False, f"the LEDs do not answer: {self._leds_fault}")
-        return Part(True, f"{self._profile.cells} LEDs, at most {self._profile.power.budget_ua / 1000:.0f} mA")
+        budget = f"{self._profile.led_count} LEDs, at most {self._profile.power.budget_ua / 1000:.0f} mA"
+        about = getattr(self._leds, "about", "")  # what a driver says of itself, such as which one "auto" has picked
+        return Part(True, f"{budget}; {about}" if about else budget)
+
+    def _power_health(self) -> Part:
+        if self._limit.halved:
+            return Part(
+                False, "the supply's voltage sags, so light is at half of its current: use a stronger 5 V supply"
+            )
+        return Part(True, "the supply's voltage holds" + (" again" if self._sagged_us is not None else ""))
 
     def close(self) -> None:
         """Leave the LEDs dark and the lines at rest, each even if the other fails. Raises PartError if one does."""

@@ -32,7 +32,7 @@ class SimBoard(MatrixBoard):
     ) -> None:
         rows, columns, leds = profile.board.rows, profile.board.columns, profile.leds
         self.contacts = Contacts(profile.cells, faults, seed)
-        self.strip = Strip(profile.chain, order=leds.colour_order, spi_hz=leds.spi_hz, faults=faults, seed=seed)
+        self.strip = Strip(profile.lights, order=leds.colour_order, spi_hz=leds.spi_hz, faults=faults, seed=seed)
         self._clock, self._pause = clock, pause
         self._diodes = profile.matrix.diodes
         self._copper = lines = SimLines(
@@ -46,7 +46,9 @@ class SimBoard(MatrixBoard):
             seed=seed,
         )
         super().__init__(
-            profile, lines, Ws2812Leds(self._transfer, profile.cells, leds.spi_hz, idles_high=leds.line_idles == "high")
+            profile,
+            lines,
+            Ws2812Leds(self._transfer, profile.led_count, leds.spi_hz, idles_high=leds.line_idles == "high"),
         )
 
     def change(self, faults: Faults) -> None:
@@ -58,7 +60,7 @@ class SimBoard(MatrixBoard):
     def wire(self) -> bytes:
         """What the strip decoded from its wire and shows now: RGB in cell order, linear wire values."""
         self.strip.settle(self._clock.now_us())
-        return self.strip.latched.frame
+        return self.strip.latched.frame[: 3 * self._profile.cells]
 
     def _transfer(self, data: bytes) -> None:
         """Write to the simulated bus, for as long as that takes."""

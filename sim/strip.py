@@ -65,7 +65,8 @@ class Latch(NamedTuple):
 class Strip:
     """A chain of WS2812 LEDs under the cells.
 
-    `chain`: the cell over each LED, in chain order. `spi_hz`: the clock the driver asks for; `faults.spi_pct` is
+    `chain`: the cell over each LED, in chain order; of several LEDs under a cell the first is seen, all draw current.
+    `spi_hz`: the clock the driver asks for; `faults.spi_pct` is
     what becomes of it. `order`: the colours as the wire brings them. `on_latch`: called with time and frame.
 
     Counts: `frames` latched, `violations` of the timing windows, `early_writes` that ran into a frame before its
@@ -84,6 +85,7 @@ class Strip:
     ) -> None:
         self._count = len(chain)
         self._to_cells = _wiring(chain, order)
+        self._draws_ma = [{"R": RED_MA, "G": GREEN_MA, "B": BLUE_MA}[colour] / 255 for colour in order]
         self._hz, self._windows = spi_hz * faults.spi_pct // 100, windows
         self._idle_high, self._lead_bits, self._lead_rate = faults.idle_high, faults.lead_bits, faults.lead_rate
         self._leads = stream(seed, "lead")
@@ -97,19 +99,19 @@ class Strip:
         self._bits = self._received = 0  # what was received since the last latch: how much, and as one number
         self._begins = True  # the next bit is a transfer's first
         self._wire = bytes(3 * self._count)  # what the chips took over, chain order
-        self._coming: deque[Latch] = deque()  # latches inside a transfer, not yet due
+        self._coming: deque[tuple[Latch, float]] = deque()  # latches inside a transfer, not yet due, and their current
         # what is seen of it
         self.on_latch: list[Callable[[int, bytes], None]] = []
-        self.latched = Latch(0, bytes(3 * self._count))
+        self.latched = Latch(0, bytes(self._to_cells(self._wire)))
         self.frames = self.violations = self.early_writes = 0
         self.busy_until_us = 0
-        self.current_ma = self.peak_ma = draw_ma(self.latched.frame)
+        self.current_ma = self.peak_ma = self._draw_ma()
 
     @property
     def due_us(self) -> int | None:
         """When the next latch is, as far as the line is known; None where nothing waits for one."""
         if self._coming:
-            return self._coming[0].t_us
+            return self._coming[0][0].t_us
         if self._bits and self._rise_ns is None:
             return _up(self._low_ns + self._windows.latch_ns)
         return None
@@ -180,17 +182,16 @@ class Strip:
             received = (self._received >> self._bits % 24).to_bytes(3 * whole)
             self._wire = received + self._wire[3 * whole :]
             frame = bytes(self._to_cells(self._wire))
-            self._coming.append(Latch(_up(self._low_ns + self._windows.latch_ns), frame))
+            self._coming.append((Latch(_up(self._low_ns + self._windows.latch_ns), frame), self._draw_ma()))
         self._bits = self._received = 0
 
     def _publish(self, t_ns: int) -> None:
         """Show the latches up to `t_ns`."""
         if self._bits and self._rise_ns is None and self._low_ns + self._windows.latch_ns <= t_ns:
             self._latch()
-        while self._coming and 1_000 * self._coming[0].t_us <= t_ns:
-            self.latched = self._coming.popleft()
+        while self._coming and 1_000 * self._coming[0][0].t_us <= t_ns:
+            self.latched, self.current_ma = self._coming.popleft()
             self.frames += 1
-            self.current_ma = draw_ma(self.latched.frame)
             self.peak_ma = max(self.peak_ma, self.current_ma)
             for tell in self.on_latch:
                 tell(*self.latched)
@@ -215,6 +216,10 @@ class Strip:
         self._bits, self._received = 24 * self._count, received
         self._low_ns = first_ns + self._span(8 * len(body) - (1 if body[-1] & 2 else 2))
         return True
+
+    def _draw_ma(self) -> float:
+        """The current of the whole chain, whatever of it is seen."""
+        return sum(ma * sum(self._wire[at::3]) for at, ma in enumerate(self._draws_ma)) + IDLE_MA * self._count
 
     def _keeps_time(self) -> bool:
         """Whether both symbols are within the windows at this clock, to the nanosecond on either side."""
@@ -260,8 +265,8 @@ _TABLES = (_tables(0, 0b1110_0000), _tables(1, 0b0001_1000), _tables(2, 0b0000_0
 
 def _wiring(chain: Sequence[int], order: str) -> Callable[[bytes], tuple[int, ...]]:
     """What picks RGB in cell order out of the bytes of the chain."""
-    led_of = {cell: led for led, cell in enumerate(chain)}
-    return itemgetter(*(3 * led_of[cell] + order.index(colour) for cell in range(len(chain)) for colour in "RGB"))
+    led_of = {cell: led for led, cell in reversed([*enumerate(chain)])}
+    return itemgetter(*(3 * led_of[cell] + order.index(colour) for cell in range(len(led_of)) for colour in "RGB"))
 
 
 def _binary(data: bytes) -> str:

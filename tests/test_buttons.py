@@ -89,7 +89,7 @@ class Still:
 def test_a_button_that_fails_is_named_and_stops_nothing() -> None:
     """Scans go on without it, the health names it, and both end when it answers again."""
     button = Pressed()
-    board = MatrixBoard(load(shipped("sim")), Still(), Still(), button)
+    board = MatrixBoard(load(shipped("sim")), Still(), Still(), buttons=button)
     button.fault = "the pin is gone"
     assert NONE == board.scan(0).buttons
     assert (False, "the buttons: the pin is gone") == board.health()["buttons"]

@@ -114,7 +114,7 @@ def test_a_board_without_a_sounder_has_no_volume() -> None:
 def test_a_sounder_that_fails_is_named_and_stops_nothing() -> None:
     """The health names it until it plays again."""
     sounder = Sounder(fault="no such pin")
-    board = MatrixBoard(load(shipped("sim")), Still(), Still(), None, sounder)
+    board = MatrixBoard(load(shipped("sim")), Still(), Still(), sounder=sounder)
     board.tone(NOTES["press"], 50)
     assert (False, "the sound: no such pin") == board.health()["sound"]
     sounder.fault = None
