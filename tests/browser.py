@@ -10,6 +10,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.conftest import CHROMIUM
 from tests.live import Live
+from tests.stub_board import StubBoard
 
 FLAGS = [
     "--no-sandbox",
@@ -24,7 +25,7 @@ FLAGS = [
 
 @contextmanager
 def opened(
-    live: Live, *, width: int = 1280, height: int = 800, locale: str = "en-GB", **options: Any
+    live: Live | StubBoard, *, width: int = 1280, height: int = 800, locale: str = "en-GB", **options: Any
 ) -> Iterator[Page]:
     """The page of a board in a browser with a touch screen; fails on any error the page reports."""
     with sync_playwright() as playwright:

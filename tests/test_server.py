@@ -13,8 +13,9 @@ from tests.live import Live, running
 
 STATE_KEYS = {
     "seq", "phase", "position", "starter", "to_move", "clocks_ms", "pools", "neutralisations", "move_left_ms",
-    "last_action", "legal", "refusal", "result", "reason", "line", "menu", "health",
-    "match", "chosen", "replay", "parks_in_ms", "masked",
+    "last_action", "legal", "refusal", "result", "reason", "line", "menu", "match", "chosen", "replay", "parks_in_ms",
+    "health",
+    "masked",
 }  # fmt: skip
 EMPTY = "......./......./......./......./......./......./....... a 7:7 1:1"
 
@@ -35,13 +36,14 @@ def test_the_state_has_exactly_its_fields(live: Live) -> None:
     assert ("attract", EMPTY, [], None) == (state["phase"], state["position"], state["legal"], state["menu"])
     assert {"a": 900_000, "b": 900_000} == state["clocks_ms"]
     assert ({"a": 7, "b": 7}, {"a": 1, "b": 1}) == (state["pools"], state["neutralisations"])
-    assert [None] * 7 == [state[key] for key in STATE_NULLS]
+    assert [None] * len(STATE_NULLS) == [state[key] for key in STATE_NULLS]
+    assert {"series": 1, "score": {"a": 0.0, "b": 0.0}, "over": False} == state["match"]
     assert state["health"]["ok"]
     assert {"leds", "matrix"} <= set(state["health"]["parts"])
     assert all({"ok", "text"} == set(part) for part in state["health"]["parts"].values())
 
 
-STATE_NULLS = ("starter", "to_move", "move_left_ms", "last_action", "refusal", "result", "line")
+STATE_NULLS = ("starter", "to_move", "move_left_ms", "last_action", "refusal", "result", "line", "replay", "parks_in_ms")
 
 
 def test_a_frame_has_49_wire_values(live: Live) -> None:

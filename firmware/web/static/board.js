@@ -3,7 +3,7 @@
 import { CELLS, COLUMNS, ROWS, cellName, condition, owner, placeOf } from "./game.js";
 import { write } from "./words.js";
 
-const INKS = ["pale", "shaded", "dark"];
+const INKS = ["plain", "shaded", "deep"]; // what lies below a word
 
 /** Builds the grid and knows its cells: `cells[n]` is `{element, mark, word}` in cell order. */
 export class Board {

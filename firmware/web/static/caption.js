@@ -29,13 +29,20 @@ export class Caption {
   show(view, touchable) {
     const fresh = view.refusal && view.refusal.n !== this.#refused.n;
     if (fresh) this.#refuse(view.refusal);
-    if (view !== this.#view) this.#parks_at = whenParked(view);
+    const told = view !== this.#view;
     this.#view = view;
     this.#touchable = touchable;
+    if (told) this.tell(view);
+    else this.write();
+    return fresh ? view.refusal : null;
+  }
+
+  /** Take `parks_in_ms`, what is left until a game that nobody touches is put aside; null where nothing is. */
+  tell({ parks_in_ms }) {
     clearInterval(this.#timer);
+    this.#parks_at = typeof parks_in_ms === "number" ? performance.now() + parks_in_ms : null;
     if (this.#parks_at !== null) this.#timer = setInterval(() => this.write(), TICK_MS);
     this.write();
-    return fresh ? view.refusal : null;
   }
 
   #refuse({ n }) {
@@ -86,5 +93,3 @@ export class Caption {
     return touch || this.#sentences.next(view);
   }
 }
-
-const whenParked = ({ parks_in_ms }) => (typeof parks_in_ms === "number" ? performance.now() + parks_in_ms : null);

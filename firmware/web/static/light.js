@@ -13,7 +13,7 @@ const DEEPENING = 0.25; // the grey of the unlit diffuser pales a dim hue, and t
 
 export const FULL = 0.8; // the leading channel of a hue at full level: room for the core above it
 const DIM_MARK = 0.14; // under this level marks are pale
-const [PALE_WORD, DARK_WORD] = [0.08, 0.36]; // luminance: below the one pale words have 7:1, above the other dark ones
+const [PLAIN, SHADED] = [0.08, 0.36]; // luminance: pale words have 7:1 as it is, in a shade, in a deep one
 
 const luminance = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
 const ramp = (low, high, x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
@@ -95,7 +95,7 @@ const code = (light) => CODES[Math.min(2 * STEPS - 1, light * STEPS) | 0];
 
 /**
  * What a wire colour looks like: `pixels` of its tile (RGBA, TILE x TILE), its `glow` on others in linear light, and
- * the `sign` that ink on it goes by: 1 where marks are pale, 2 where words want a shade, 4 where words are dark.
+ * the `sign` that ink on it goes by: 1 where marks are pale, 2 where words want a shade, 4 where a deep one.
  */
 export function lookAt(r, g, b) {
   const { level, saturation, hue, pale } = split(...readWire(r, g, b));
@@ -109,8 +109,8 @@ export function lookAt(r, g, b) {
 function inkOn(level, hue, pale) {
   const hot = HOT * level ** 2 * luminance(hue.map(Math.sqrt));
   const middle = 1.16 * FULL * level * luminance(hue) + hot + pale;
-  if (middle < PALE_WORD) return 0;
-  return middle < DARK_WORD ? 2 : 4;
+  if (middle < PLAIN) return 0;
+  return middle < SHADED ? 2 : 4;
 }
 
 function paint(level, saturation, hue, pale) {

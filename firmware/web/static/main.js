@@ -35,7 +35,7 @@ class Page {
   #wires = new Wires({
     hello: (hello) => this.#hello(hello),
     state: (state) => this.#state(state),
-    clocks: (clocks) => this.#rails.tell(clocks),
+    clocks: (clocks) => this.#clocks(clocks),
     signs: (signs) => this.#board.ink(signs),
     away: () => this.#away(),
   });
@@ -79,6 +79,11 @@ class Page {
     if (moved(before, state)) write(find("live"), this.#sentences.live(this.#view));
     this.#lessons.play(this.#view.scene === "attract");
     this.#show();
+  }
+
+  #clocks(clocks) {
+    this.#rails.tell(clocks);
+    this.#caption.tell(clocks);
   }
 
   // What is chosen at the board counts here too, until somebody chooses otherwise on the page.

@@ -21,7 +21,7 @@ export class Sentences {
     if (replay) return this.#words.say("replay", replay);
     if (phase === "lobby" && !starter) return this.#words.say("lobby.lot");
     if (phase === "lobby") return this.#words.say("lobby.starter", { side: this.#side(starter) });
-    if (phase === "result") return [this.#end(view), this.#match(view)].filter(Boolean).join(" ");
+    if (phase === "result") return this.#match(view) || this.#end(view);
     if (phase === "play") return this.#last(view);
     if (menu?.asked) return this.#words.say(`asked.${menu.asked.item}`, { side: this.#side(menu.asked.by) });
     return this.#words.say(`phase.${scene}`);
@@ -39,7 +39,8 @@ export class Sentences {
   /** What a side has won of a match; empty for a single game. */
   score({ match }, side) {
     if (!match || match.series === 1) return "";
-    return this.#words.say("score", { n: points(match.score[side]), best: match.series });
+    const won = match.score[side];
+    return this.#words.count("score", won, { points: points(won), best: match.series });
   }
 
   #last(view) {
@@ -65,10 +66,10 @@ export class Sentences {
 
   /** What can be done now, where no cell is pointed at. */
   next(view) {
-    const { phase, scene, menu, match } = view;
+    const { scene, menu, match } = view;
     if (menu?.asked) return this.#words.say("next.asked");
-    if (phase === "result" && match?.over && match.series > 1) return this.#words.say("next.match");
-    if (phase === "result") return this.#words.say("next.result", { side: this.#side(nextStarter(view)) });
+    if (scene === "result" && match?.over && match.series > 1) return this.#words.say("next.match");
+    if (scene === "result") return this.#words.say("next.result", { side: this.#side(nextStarter(view)) });
     return ["lobby", "paused", "menu", "options", "replay"].includes(scene) ? this.#words.say(`next.${scene}`) : "";
   }
 
@@ -87,7 +88,7 @@ export class Sentences {
   #touchInMenu(view, place) {
     const role = roleOf(view, place);
     if (role !== "item") return this.#words.say(`menu.${role}`);
-    if (place.on) return this.#words.say("chosen", { item: this.#item(view, place) });
+    if (place.on && view.scene === "options") return this.#words.say("chosen", { item: this.#item(view, place) });
     const other = this.#side(otherSide(place.side));
     if (this.#words.has(`choose.${place.item}`)) return this.#words.say(`choose.${place.item}`, { other });
     return this.#words.say("choose.other", { item: this.#words.say(`item.${place.item}`) });
@@ -119,7 +120,7 @@ export class Sentences {
   }
 
   #item({ chosen }, { item }) {
-    if (item === "brightness" && chosen) return this.#words.say("level", { n: chosen.brightness_pct });
+    if (item === "brightness" && chosen?.brightness_pct) return this.#words.say("level", { n: chosen.brightness_pct });
     return this.#words.say(`item.${item}`);
   }
 

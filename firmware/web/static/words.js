@@ -49,8 +49,8 @@ export class Words {
   }
 
   /** The sentence for a number of things: `key.none` at zero, else by the language's plural rule. */
-  count(key, n) {
-    return this.say(n === 0 ? `${key}.none` : `${key}.${this.#plural.select(n)}`, { n });
+  count(key, n, values = {}) {
+    return this.say(n === 0 ? `${key}.none` : `${key}.${this.#plural.select(n)}`, { n, ...values });
   }
 
   has(key) {

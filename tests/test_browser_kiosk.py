@@ -1,0 +1,100 @@
+"""The screen beside a board, and the one between its players: nothing burns in, no cursor, what is b's faces b."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import opened
+from tests.stub_board import stub_board
+from tests.test_browser_page import LANGUAGES, OUTSIDE, SCROLLS, SIZES
+from tests.test_browser_states import PLAY, options
+
+pytestmark = [pytest.mark.browser, pytest.mark.realtime]
+
+LESSONS = ["light", "permute", "block", "neutralise", "pool", "win"]
+LESSON_MS = 4_200
+CURSOR = "() => getComputedStyle(document.querySelector('[data-cell=d4]')).cursor"
+# What animations change; the first four keys of a keyframe say when and how.
+ANIMATED = """() => [...new Set(document.getAnimations().flatMap((animation) => animation.effect.getKeyframes())
+  .flatMap(({ offset, easing, composite, computedOffset, ...changed }) => Object.keys(changed)))]"""
+PLACES = """() => ["#welcome", "#lessons", "#settings"].map((name) => {
+  const { x, y } = document.querySelector(name).getBoundingClientRect();
+  return [x, y];
+})"""
+TURNED = "(name) => getComputedStyle(document.querySelector(name)).rotate === '180deg'"
+
+
+def test_six_pictures_play_one_after_the_other() -> None:
+    """Each lesson has its turn with its picture moving, by opacity and size alone; then the invitation turns."""
+    with stub_board() as board, opened(board) as page:
+        page.clock.install()
+        page.reload()
+        told = page.locator("#lessons li")
+        expect(told).to_have_count(len(LESSONS))
+        for at in range(len(LESSONS)):
+            expect(told.nth(at)).to_have_attribute("data-told", "")
+            assert set(page.evaluate(ANIMATED)) <= {"opacity", "scale"}
+            assert page.evaluate("() => document.getAnimations().length") > 0
+            page.clock.run_for(LESSON_MS)
+        assert page.evaluate("() => document.body.hasAttribute('data-turned')")
+        board.say(**PLAY)
+        expect(page.locator("#lessons")).to_be_hidden()
+        assert 0 == page.evaluate("() => document.getAnimations().length")
+
+
+def test_words_do_not_stand_still_in_attract() -> None:
+    """While nobody plays the words move a little with every lesson, and never out of the window."""
+    with stub_board() as board, opened(board) as page:
+        page.clock.install()
+        page.reload()
+        page.wait_for_selector("#lessons [data-told]")
+        seen = []
+        for _ in LESSONS:
+            seen.append(page.evaluate(PLACES))
+            assert [] == page.evaluate(OUTSIDE)
+            page.clock.run_for(LESSON_MS)
+        assert all(len({str(place[at]) for place in seen}) > 3 for at in range(3))
+
+
+def test_a_resting_pointer_leaves_the_picture() -> None:
+    """Five seconds after its last move the cursor is gone; a move brings it back."""
+    with stub_board() as board, opened(board) as page:
+        page.clock.install()
+        page.reload()
+        page.wait_for_selector("body[data-touch]")
+        page.mouse.move(300, 300)
+        page.clock.run_for(4_900)
+        assert "pointer" == page.evaluate(CURSOR)
+        page.clock.run_for(200)
+        assert "none" == page.evaluate(CURSOR)
+        page.mouse.move(310, 300)
+        assert "pointer" == page.evaluate(CURSOR)
+
+
+def test_a_table_has_two_seats() -> None:
+    """On a screen between the players b's rail, caption and menu words are turned to him, and all fits every screen."""
+    with stub_board() as board, opened(board) as page:
+        page.goto(f"http://127.0.0.1:{board.port}/?seat=table")
+        page.wait_for_selector("body[data-link=open]")
+        assert [] == misfits(page)
+        board.say(**PLAY, last_action=None)
+        expect(page.locator("#past-far")).to_have_text("Orange starts.")
+        assert [True, True, False] == [page.evaluate(TURNED, name) for name in ("#rail-b", "#caption-far", "#rail-a")]
+        assert [] == misfits(page)
+        board.say(phase="menu", menu=options("series_3"))
+        words = ["[data-cell=g7] .word", "[data-cell=a1] .word"]
+        page.wait_for_selector(words[0])
+        assert [True, False] == [page.evaluate(TURNED, name) for name in words]
+
+
+def misfits(page: Page) -> list[str]:
+    """What does not fit, by screen and language."""
+    found = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for _ in LANGUAGES:
+            found += [f"{width}x{height}: {what}" for what in page.evaluate(OUTSIDE)]
+            found += [f"{width}x{height}: scrolls"] if page.evaluate(SCROLLS) else []
+            page.locator("#lang").click()
+    return found
