@@ -22,6 +22,7 @@ from firmware import config, settings_file
 from firmware.app import App, RealClock
 from firmware.arguments import Misuse, add_board, count, port, profile
 from firmware.assembly import Assembly, new_table
+from firmware.commands_board import add_doctor, add_pinout
 from firmware.commands_config import add_config
 from firmware.commands_records import add_numbered, add_records, one
 from firmware.commands_rules import add_perft, add_replay
@@ -49,6 +50,8 @@ EXAMPLES = """examples:
   morbak records play 12 --open          the same game played again by itself, in the browser
   morbak config show > settings.toml     every setting with its meaning, as a file to start from
   morbak state export backup.jsonl       the game in progress, all records, what was chosen at the board
+  morbak doctor                          what is wrong with this machine, each with the command that mends it
+  morbak pinout reference                the wiring of a board, and what to buy for it
   morbak soak --games 50 --seed 1        whole games through simulated wires in virtual time
 
 exit status: 0 ok, 1 a check failed, 2 usage or configuration
@@ -95,6 +98,8 @@ def _parser() -> argparse.ArgumentParser:
     records = add_records(commands.add_parser("records", help="the games that were finished on this board"))
     _add_record_play(records.add_parser("play", help="one game plays itself again on a simulated board"))
     add_config(commands.add_parser("config", help="check and show the settings"))
+    add_doctor(commands.add_parser("doctor", help="say what is wrong with this machine, and how to mend it"))
+    add_pinout(commands.add_parser("pinout", help="the wiring of a board as a picture, and what to buy for it"))
     add_state_commands(commands.add_parser("state", help="carry games, records and choices to another board, and back"))
     add_replay(commands.add_parser("replay", help="check and complete game records"))
     add_perft(commands.add_parser("perft", help="count the action sequences of a length"))

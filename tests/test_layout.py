@@ -14,6 +14,8 @@ PURE = {
     "hal/chain.py", "hal/claims.py", "hal/conformance_boards.py", "hal/pins.py", "hal/wiring.py",
     "hal/debounce.py", "hal/link.py", "hal/matrix.py", "hal/models.py", "hal/pixels.py", "hal/ports.py",
     "hal/ws2812.py",
+    "hal/doctor.py", "hal/doctor_access.py", "hal/doctor_boot.py", "hal/doctor_finding.py", "hal/doctor_leds.py",
+    "hal/doctor_machine.py", "hal/doctor_pins.py", "hal/doctor_python.py", "hal/doctor_services.py", "hal/pinout.py",
     "firmware/clock.py", "firmware/engine.py", "firmware/frames.py", "firmware/game.py", "firmware/gesture.py",
     "firmware/game_record.py", "firmware/journal_lines.py", "firmware/keeper.py", "firmware/latency.py",
     "firmware/attract.py", "firmware/grounds.py", "firmware/miniature.py", "firmware/nightfall.py",

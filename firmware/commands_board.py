@@ -1,0 +1,104 @@
+"""`morbak doctor` and `morbak pinout`: what is wrong with the machine, and how a board is wired."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+
+from firmware.arguments import Misuse, add_state
+from firmware.state_directory import default
+from hal import doctor, doctor_facts, pinout
+from hal.doctor_boot import model
+from hal.doctor_finding import LEVELS, Finding
+from hal.doctor_probe import Probe
+from hal.errors import ProfileError
+from hal.profile import Profile, load, shipped
+
+DOCTOR_EXAMPLES = """examples:
+  morbak doctor                       this machine, for the board that suits it
+  morbak doctor --board my.toml       this machine, for your own board
+  morbak doctor --json                the same for other programs
+
+exit status: 0 nothing is broken, 1 something is, 2 usage or configuration
+"""
+PINOUT_EXAMPLES = """examples:
+  morbak pinout reference             the wiring, what to buy, and what to mind
+  morbak pinout my.toml --json        the same for other programs
+"""
+WIDEST = 100
+
+
+def add_doctor(parser: argparse.ArgumentParser) -> None:
+    """`morbak doctor`."""
+    parser.epilog, parser.formatter_class = DOCTOR_EXAMPLES, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--board", help="a board that ships, or the path of a profile (default: what suits this Pi)")
+    add_state(parser, "where games are kept (default: as for run)")
+    parser.add_argument("--probe", type=Path, metavar="DIR", help="look at a recorded machine instead of this one")
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    parser.set_defaults(command=_doctor)
+
+
+def add_pinout(parser: argparse.ArgumentParser) -> None:
+    """`morbak pinout`."""
+    parser.epilog, parser.formatter_class = PINOUT_EXAMPLES, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("board", metavar="BOARD", help="a board that ships, or the path of a profile")
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    parser.set_defaults(command=_pinout)
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
+    if parsed.probe is not None and not parsed.probe.is_dir():
+        raise Misuse(f"{parsed.probe}: a recorded machine is a directory.")
+    state: Path = getattr(parsed, "state", None) or default(os.environ)
+    probe = doctor_facts.here(state) if parsed.probe is None else Probe.recorded(parsed.probe)
+    board = _board(parsed.board or _suits(probe))
+    findings = doctor.examine(probe, board)
+    if parsed.json:
+        shown = {"board": board.board.name, "file": board.file, "findings": [each._asdict() for each in findings]}
+        print(json.dumps(shown, indent=2))
+    else:
+        print("\n".join(_report(board, findings)))
+    return 1 if any(finding.level == "broken" for finding in findings) else 0
+
+
+def _suits(probe: Probe) -> str:
+    """The shipped board that suits a machine."""
+    return "pi5" if model(probe).generation == 5 and _ships("pi5") else "reference"
+
+
+def _ships(name: str) -> bool:
+    try:
+        return shipped(name).is_file()
+    except ProfileError:
+        return False
+
+
+def _board(name: str) -> Profile:
+    """The profile of any board, whatever is played on it. Raises ProfileError."""
+    return load(Path(name) if name.endswith(".toml") else shipped(name))
+
+
+def _report(board: Profile, findings: Iterable[Finding]) -> list[str]:
+    """The findings for people: a sentence each, under it the command that mends it."""
+    width = min(shutil.get_terminal_size().columns, WIDEST) - 1
+    shown, counts = [f"{board.board.name} ({Path(board.file).name})", ""], dict.fromkeys(LEVELS, 0)
+    for finding in findings:
+        counts[finding.level] += 1
+        lines = textwrap.wrap(finding.text, max(width - 9, 20), break_long_words=False, break_on_hyphens=False)
+        shown += [f"{finding.level if not at else '':9}{line}" for at, line in enumerate(lines)]
+        if finding.fix:
+            shown.append(f"{'':9}  $ {finding.fix}" + (f"    then {finding.then}" if finding.then else ""))
+    plural = "s" * (counts["warning"] != 1)
+    shown += ["", f"{counts['broken']} broken, {counts['warning']} warning{plural}, {counts['fine']} fine."]
+    return shown
+
+
+def _pinout(parsed: argparse.Namespace) -> int:
+    board = _board(parsed.board)
+    print(json.dumps(pinout.document(board), indent=2) if parsed.json else "\n".join(pinout.sheet(board)))
+    return 0
