@@ -99,19 +99,76 @@ def test_two_fingers_on_the_glass_cancel() -> None:
         act(live, fingers, "e5")
 
 
-def test_a_game_goes_on_by_keyboard() -> None:
-    """Arrows move, Enter taps, holding Enter holds."""
-    with running("--seed", "3") as live, opened(live) as page:
-        start(live, page, Fingers(page))
-        page.locator("[data-cell=d4]").focus()
-        page.keyboard.press("ArrowUp")
-        page.keyboard.press("ArrowLeft")
-        page.keyboard.press("Enter")
-        until(live, "last_action", "c5")
+class Keys:
+    """A keyboard, and nothing else."""
+
+    def __init__(self, page: Page) -> None:
+        self._keyboard, self._cell = page.keyboard, "d4"  # where the cursor begins
+
+    def go(self, cell: str) -> None:
+        """Move the cursor to a cell with the arrows."""
+        right, up = "abcdefg".index(cell[0]) - "abcdefg".index(self._cell[0]), int(cell[1]) - int(self._cell[1])
+        for count, key in ((right, "ArrowRight"), (-right, "ArrowLeft"), (up, "ArrowUp"), (-up, "ArrowDown")):
+            for _ in range(count):
+                self._keyboard.press(key)
+        self._cell = cell
+
+    def tap(self, cell: str) -> None:
+        """Enter on a cell."""
+        self.go(cell)
+        self._keyboard.press("Enter")
+
+    def act(self, live: Live, action: str) -> None:
+        """One action by the key it wants."""
         guard(live)
-        page.keyboard.down("Enter")
-        until(live, "last_action", "xc5")
-        page.keyboard.up("Enter")
+        self.go(action[-2:])
+        self._keyboard.down("Enter")
+        if len(action) > 2:
+            until(live, "last_action", action)
+        self._keyboard.up("Enter")
+        until(live, "last_action", action)
+
+
+def test_a_complete_game_by_keyboard_alone() -> None:
+    """Without a pointer: from the invitation through every kind of action and the menu to a line, and its rematch."""
+    with running("--seed", "3") as live, opened(live) as page:
+        keys = Keys(page)
+        keys.tap("d5")
+        page.wait_for_selector("body[data-phase=play]", timeout=8000)
+        starter = live.state()["starter"]
+        for action in ("d4", "xd4", "a1", "a7", "!d4", "b7"):
+            keys.act(live, action)
+        guard(live)
+        page.keyboard.down("m")
+        until(live, "phase", "menu")
+        page.keyboard.up("m")
+        keys.tap("g1")
+        until(live, "phase", "play")
+        for action in ("#a1", "c7", "b1", "g6", "c1", "g5", "d1"):
+            keys.act(live, action)
+        assert ("result", starter, "line") == tuple(live.state()[key] for key in ("phase", "result", "reason"))
+        page.wait_for_function("() => performance.now() - (window.t0 ??= performance.now()) > 3100")
+        keys.tap("d4")
+        page.wait_for_selector("body[data-phase=play]", timeout=8000)
+        assert OTHER[starter] == live.state()["starter"]
+
+
+def test_a_hold_released_early_spends_nothing() -> None:
+    """A mouse button let go before the hold is complete leaves the cell and the pool as they were, and says why."""
+    with running("--seed", "3") as live, opened(live) as page:
+        fingers = Fingers(page)
+        starter = start(live, page, fingers)
+        act(live, fingers, "d4")
+        guard(live)
+        page.locator("[data-cell=d4]").hover()
+        page.mouse.down()
+        page.wait_for_selector(f"#ring[data-on=d4][data-side={OTHER[starter]}]")
+        page.wait_for_function("() => document.querySelector('#ring .fill').getAnimations()[0].currentTime > 300")
+        page.mouse.up()
+        until(live, "refusal", {"code": "hold", "cell": "d4", "n": 1})
+        assert ({"a": 7, "b": 7}, "d4") == (live.state()["pools"], live.state()["last_action"])
+        expect(page.locator("#hint")).to_have_text("let go too soon: hold to permute")
+        expect(page.locator("#ring")).not_to_have_attribute("data-on", "d4")
 
 
 def test_a_mouse_plays_too() -> None:
@@ -128,13 +185,21 @@ def test_a_mouse_plays_too() -> None:
 
 
 def test_the_language_is_the_browsers_and_can_be_switched() -> None:
-    """A French browser is greeted in French; one press of the switch and the page speaks English."""
+    """A French browser is greeted in French; a press of the switch, also in a game, changes all."""
     with running("--seed", "3") as live, opened(live, locale="fr-FR") as page:
         expect(page.locator("html")).to_have_attribute("lang", "fr")
         page.locator("#lang").click()
         expect(page.locator("html")).to_have_attribute("lang", "en")
-        start(live, page, Fingers(page))
-        expect(page.locator(f"#turn-{live.state()['to_move']}")).to_have_text("your turn")
+        fingers = Fingers(page)
+        starter = start(live, page, fingers)
+        turn = page.locator(f"#turn-{starter}")
+        expect(turn).to_have_text("your turn")
+        page.locator("#lang").click()
+        expect(turn).to_have_text("à vous de jouer")
+        act(live, fingers, "d4")
+        expect(page.locator("#past")).to_contain_text("a allumé d4.")
+        page.locator("#lang").click()
+        expect(page.locator("#past")).to_contain_text("lit d4.")
 
 
 def test_the_page_shows_what_the_wire_got() -> None:

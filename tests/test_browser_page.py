@@ -129,6 +129,16 @@ def test_a_page_that_goes_lets_go(live: Live, end: str) -> None:
         until_played(live, cell)
 
 
+def test_a_page_that_hangs_lets_go(live: Live) -> None:
+    """A tab whose script hangs with a finger down renews nothing, so its contacts open within the lease of a second."""
+    with opened(live) as page:
+        cell = empty(live)
+        press(live, page, cell)
+        page.evaluate("() => setTimeout(() => { for (const end = Date.now() + 4000; Date.now() < end; ); }, 50) && 0")
+        until(live, "last_action", cell, within_s=3)
+        page.mouse.up()
+
+
 def test_hovering_tells_the_cost_in_words(live: Live) -> None:
     """A pointer on a cell says what a touch would do, how, and what it costs."""
     with opened(live) as page:
