@@ -38,16 +38,12 @@ class SlowStore:
     def __init__(self, state: StateDirectory, wall: Wall, clock: Clock, chance: Random) -> None:
         """Opens the journal; `found` is what stands in it."""
         self.saved = self.commits = 0
+        self.fault: str | None = None
         self._ticket = 0
         self._clock, self._chance = clock, chance
         self._coming: deque[_Coming] = deque()
         self._committed = threading.Condition()
         self.journal, self.found = Journal.open(state, wall, self._on_saved)
-
-    @property
-    def fault(self) -> str | None:
-        """What is in the way of the journal."""
-        return self.journal.fault
 
     @property
     def due_us(self) -> int | None:
@@ -76,8 +72,10 @@ class SlowStore:
             ticket = self.journal.put(coming.save, coming.finished)
             with self._committed:
                 if not self._committed.wait_for(lambda: self.journal.saved >= ticket, WAIT_S):  # noqa: B023
-                    raise TimeoutError(f"the disk of this machine has not answered for {WAIT_S} s: {self.fault}")
-            self.commits += 1
+                    raise TimeoutError(
+                        f"the disk of this machine has not answered for {WAIT_S} s: {self.journal.fault}"
+                    )
+            self.commits, self.fault = self.commits + 1, self.journal.fault
             if coming.ticket is not None:
                 self.saved = coming.ticket
 

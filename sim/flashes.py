@@ -23,7 +23,7 @@ BRIGHT = 0.80
 RED_SHARE = 0.8
 RED_APART = 0.2
 # Colours whose light is remembered; a board shows a few thousand in a day.
-LIGHTS = 16_384
+LIGHTS = 4_096
 WHITE_UV = (0.1978, 0.4683)  # D65, and the place of a cell that is dark
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from random import Random
 from typing import Protocol
 
@@ -44,7 +44,7 @@ class Hands:
     ) -> None:
         """`seen` gets every action as bytes; `announce` is told to which phase the touch that comes should lead."""
         self.drive, self.table = drive, drive.table
-        self._random, self._report, self._seen, self._announce = random, tally, seen, announce
+        self._random, self._report, self._seen, self.announce = random, tally, seen, announce
         self.free_us = drive.now_us  # before this time a press is dead
 
     def start_us(self) -> int:
@@ -64,6 +64,19 @@ class Hands:
         self.report_touches(moves)
         self.drive.fingers(moves)
         self.drive.run_until(max(up_us for _, _, up_us in touches) + SETTLED_US)
+
+    def finger_down(self, cell: int) -> None:
+        """Put something on a cell, and leave it there."""
+        self._move([Finger(self.start_us(), cell, True)])
+
+    def fingers_up(self, cells: Iterable[int]) -> None:
+        """Take away what lies on these cells."""
+        self._move([Finger(self.start_us(), cell, False) for cell in cells])
+
+    def _move(self, moves: list[Finger]) -> None:
+        self.report_touches(moves)
+        self.drive.fingers(moves)
+        self.drive.run_until(moves[-1].t_us + SETTLED_US)
 
     def report_touches(self, moves: list[Finger]) -> None:
         """Count fingers that come down."""

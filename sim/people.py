@@ -79,7 +79,7 @@ class People(Hands):
     @property
     def mover(self) -> Side:
         """Whose turn it is."""
-        return morbak.mover(self._state())
+        return morbak.mover(self.state())
 
     def _drum_until(self, limit_us: int) -> None:
         """Let the time run out while drumming too shortly to mean anything."""
@@ -99,7 +99,7 @@ class People(Hands):
         assert game is not None
         before, lost = len(game.moves), self.clock.loses(mover)
         if lost:
-            self._announce("result")
+            self.announce("result")
         self.drive.run_until(max(self.drive.now_us, limit_us) + SETTLED_US)
         played = self.played()
         if lost:
@@ -126,7 +126,7 @@ class People(Hands):
         self._came_to((action.text, None), action.cell, window)
 
     def _forbidden(self) -> None:
-        state = self._state()
+        state = self.state()
         refused = {
             cell: code for cell in range(49) if not isinstance(code := morbak.meaning(state, cell), morbak.Action)
         }
@@ -138,7 +138,7 @@ class People(Hands):
         self._came_to((None, str(refused[cell])), cell)
 
     def _early(self) -> None:
-        scarce = [action for action in morbak.legal(self._state()) if action.kind not in ("light", "pass")]
+        scarce = [action for action in morbak.legal(self.state()) if action.kind not in ("light", "pass")]
         if not scarce:
             return
         cell = self._random.choice(scarce).cell
@@ -147,8 +147,8 @@ class People(Hands):
         self._came_to((None, "hold"), cell)
 
     def _foretell(self, action: morbak.Action) -> None:
-        if morbak.outcome(morbak.apply(self._state(), action)) is not None:
-            self._announce("result")
+        if morbak.outcome(morbak.apply(self.state(), action)) is not None:
+            self.announce("result")
 
     # -- touches that mean nothing -----------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ class People(Hands):
 
     def _too_quick(self) -> None:
         """A second tap right after an action, or a finger that rests through the change of turn: dead."""
-        actions = [action for action in morbak.legal(self._state()) if action.kind == "light"]
+        actions = [action for action in morbak.legal(self.state()) if action.kind == "light"]
         if len(actions) < 2:
             return
         first, second = self._random.sample(actions, 2)
@@ -195,14 +195,14 @@ class People(Hands):
     def tap_into(self, phase: Phase) -> None:
         """A tap anywhere leads to a phase, and is no move."""
         before = self.table.phase
-        self._announce(phase)
+        self.announce(phase)
         start_us = self.start_us()
         self.press(self._random.randrange(49), start_us, start_us + 60 * MS)
         self.expect(self.table.phase == phase, f"a tap in {before} led to {self.table.phase}, not to {phase}")
         self.expect(self.played() == [], f"the tap that led to {phase} was a move")
+        self.free_us = self.table.phase_us + TIMES.turn_guard_us
         if phase == "play":
             self.clock.go(self.table.phase_us)
-            self.free_us = self.table.phase_us + TIMES.turn_guard_us
 
     def wait_in_lobby(self, lot: bool) -> None:
         """The lobby, just entered, leads to play within 5 s; taps meanwhile do nothing."""
@@ -220,6 +220,17 @@ class People(Hands):
         self.played()
         self.begin()
 
+    def wake(self) -> None:
+        """A tap in the countdown, which ends it and is no move."""
+        start_us = self.start_us()
+        self.press(self._random.randrange(49), start_us, start_us + 60 * MS)
+        self.expect(self.played() == [], "the tap that woke the board was a move")
+        countdown, phase = self.table.countdown, self.table.phase
+        self.expect(phase == "play", f"a tap in the countdown led to {phase}")
+        awake = countdown is None or countdown.start_us > self.drive.now_us
+        self.expect(awake, "a tap in the countdown did not end it")
+        self.free_us = self.drive.now_us + TIMES.turn_guard_us
+
     def rematch(self) -> None:
         """The result is deaf for 3 s, then a tap leads on; the loser starts, or who did not start a draw."""
         game = self.table.game
@@ -236,7 +247,7 @@ class People(Hands):
 
     def _choose(self) -> morbak.Action:
         """A legal action: some matches are played to win, some without a line as long as that goes."""
-        state = self._state()
+        state = self.state()
         actions = morbak.legal(state)
         lines = [action for action in actions if _wins(state, action)]
         if self.peaceful:
@@ -263,7 +274,7 @@ class People(Hands):
             self.expect(chosen == played[:1] and first.text == text, f"{text} was due, came {played}")
             self.expect(window_us[0] <= first.t_us <= window_us[1], f"{text} at {first.t_us}, not in {window_us}")
             self._turned(self._acting, first.t_us, played[1:])
-        for problem in morbak.problems(self._state()):
+        for problem in morbak.problems(self.state()):
             self.violated(problem)
         if code != "":
             self._check_refusal(code, cell)
@@ -281,7 +292,8 @@ class People(Hands):
         self.clock.turned(mover, t_us, len(forced))
         self.free_us = t_us + TIMES.turn_guard_us
 
-    def _state(self) -> morbak.State:
+    def state(self) -> morbak.State:
+        """The position on the board."""
         assert self.table.game is not None
         return self.table.game.state
 
