@@ -61,7 +61,8 @@ def test_an_overlay_with_another_number_of_leds_is_named(count: int, reason: str
 def test_two_programs_cannot_draw_on_one_chain() -> None:
     """A second board on the same LEDs is refused with a sentence, and auto tries the next driver, and says why."""
     code = (
-        "import logging, msgspec; from hal import drivers\nfrom hal.errors import PartError; from hal.profile import *\n"
+        "import logging, msgspec\nfrom hal import drivers\n"
+        "from hal.errors import PartError\nfrom hal.profile import *\n"
         "logging.basicConfig(level=logging.INFO, format='%(message)s')\n"
         "sim = load(shipped('sim'))\n"
         "def by(name): return drivers.open_leds(sim._replace(leds=msgspec.structs.replace(sim.leds, driver=name)))\n"
