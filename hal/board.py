@@ -11,6 +11,7 @@ from hal.buttons import ButtonWatch
 from hal.debounce import Debounce
 from hal.errors import PartError
 from hal.matrix import Scanner
+from hal.noise import Noise, Noisy
 from hal.pixels import Limiter, Pixels
 from hal.ports import Buttons, Capabilities, Leds, Lines, Note, Part, Scan, Sounder
 from hal.profile import Profile
@@ -20,10 +21,16 @@ from hal.supply import Supply
 # supply that sags at full light would sag again at once.
 SUPPLY_PERIOD_US = 1_000_000
 SUPPLY_HELD_US = 60_000_000
+# After power-up lines settle, libraries report resting levels as edges and hands are still on the board (cases C13,
+# D25, D27): for this long nothing is heard.
+DEAF_US = 500_000
 
 
 class MatrixBoard:
-    """Implements `Board` on `Lines` and `Leds`; a part that fails is named in `health` until it works again."""
+    """Implements `Board` on `Lines` and `Leds`; a part that fails is named in `health` until it works again.
+
+    For `deaf_us` from the first scan that succeeds contacts are read, but count for nothing and nothing is known.
+    """
 
     def __init__(
         self,
@@ -33,6 +40,8 @@ class MatrixBoard:
         supply: Supply | None = None,
         buttons: Buttons | None = None,
         sounder: Sounder | None = None,
+        *,
+        deaf_us: int = 0,
     ) -> None:
         board = profile.board
         self.capabilities = Capabilities(board.name, board.rows, board.columns, sounder is not None)
@@ -41,7 +50,10 @@ class MatrixBoard:
         self._faults: dict[str, PartError] = {}
         self._profile, self._lines, self._leds = profile, lines, leds
         matrix = profile.matrix
-        self._scanner = Scanner(lines, profile.board.rows, profile.board.columns, diodes=matrix.diodes)
+        turned = profile.turned
+        self._scanner = Scanner(lines, *board.wired, diodes=matrix.diodes, turned=turned)
+        self._noise = Noise(*board.wired, turned)
+        self._deaf_us, self._hears_us = deaf_us, None if deaf_us else 0
         self._debounce = Debounce(matrix.press_us, matrix.release_us)
         self._scan_period_us, self._idle_period_us = matrix.scan_period_us, matrix.idle_period_us
         self._known_us = self._debounce.known_us(0)
@@ -67,8 +79,13 @@ class MatrixBoard:
             period_us = self._scan_period_us if self._debounce.accepted else self._idle_period_us
             return Scan(t_us, (), 0, self._known_us, period_us, self._pressed(t_us))
         self._matrix_fault = None
+        if self._hears_us is None:
+            self._hears_us = t_us + self._deaf_us
+        if t_us < self._hears_us:
+            return Scan(t_us, (), 0, self._known_us, self._scan_period_us)
         edges = self._debounce.step(t_us, mask)
         self._known_us = self._debounce.known_us(t_us)
+        self._noise.step(t_us, mask, edges)
         touched = mask or ghosts or self._debounce.accepted
         period_us = self._scan_period_us if touched else self._idle_period_us
         return Scan(t_us, edges, ghosts, self._known_us, period_us, self._pressed(t_us))
@@ -154,8 +171,23 @@ class MatrixBoard:
     def _matrix_health(self) -> Part:
         if self._matrix_fault is not None:
             return Part(False, f"the contacts do not answer: {self._matrix_fault}")
+        if (noisy := self._noise.noisy()) is not None:
+            return Part(False, self._noisy_text(noisy))
         diodes = "with" if self._profile.matrix.diodes else "without"
         return Part(True, f"{self.capabilities.rows} x {self.capabilities.columns} contacts {diodes} diodes")
+
+    def _noisy_text(self, noisy: Noisy) -> str:
+        matrix = self._profile.matrix
+        lines = [
+            f"{what} {at + 1}" + (f", {pins[at]}," if pins else "")
+            for what, at, pins in (("row", noisy.row, matrix.row_pins), ("column", noisy.column, matrix.column_pins))
+            if at is not None
+        ]
+        where = f"the contact of {' and '.join(lines)}" if len(lines) == 2 else lines[0]
+        return (
+            f"{where} is noisy: {noisy.contacts} contacts in a second that nobody made; "
+            "look at its solder joints, keep its wire off the LEDs' and give it a pull-up of 4.7 kOhm"
+        )
 
     def _leds_health(self) -> Part:
         if self._leds_fault is not None:
