@@ -16,7 +16,7 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from firmware import config, settings_file
 from firmware.app import App, RealClock
@@ -33,7 +33,10 @@ from firmware.game_record import game_of
 from firmware.lights import Lights
 from firmware.replay import Replay
 from firmware.state_directory import StateDirectory
+from hal.drivers import SIMULATED
 from hal.errors import BoardError
+from hal.opening import open_board
+from hal.ports import Board, Clock
 from hal.profile import Profile
 
 if TYPE_CHECKING:
@@ -155,15 +158,31 @@ async def _play(
     if state.trouble is not None:
         log.warning("%s", state.trouble)
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
-    world = _simulated(profile, seed)
-    assembly = Assembly(world.board, world.clock, started, state, random.Random(seed))
+    opened = _open(profile, seed)
+    assembly = Assembly(opened.board, opened.clock, started, state, random.Random(seed))
     _end_on_signals(assembly.app)  # before the line below: whoever has read it may end the board
     print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
     try:
-        await _serve(assembly.app, world, parsed, listener, assembly.journal.records, assembly.token)
+        await _serve(assembly.app, opened.world, parsed, listener, assembly.journal.records, assembly.token)
     finally:
         await asyncio.to_thread(assembly.close)
     return 0
+
+
+class _Opened(NamedTuple):
+    """A board, its clock, and the world around it where that is simulated."""
+
+    board: Board
+    clock: Clock
+    world: World | None = None
+
+
+def _open(profile: Profile, seed: int) -> _Opened:
+    """The board of a profile, simulated or on its real parts. Raises PartError."""
+    if profile.matrix.driver != SIMULATED:
+        return _Opened(open_board(profile), RealClock())
+    world = _simulated(profile, seed)
+    return _Opened(world.board, world.clock, world)
 
 
 def _simulated(profile: Profile, seed: int) -> World:
@@ -180,7 +199,7 @@ def _simulated(profile: Profile, seed: int) -> World:
 
 async def _serve(
     app: App,
-    world: World,
+    world: World | None,
     parsed: argparse.Namespace,
     listener: socket.socket,
     records: Callable[[], Iterator[str]],
@@ -189,7 +208,7 @@ async def _serve(
     """Run an app with its page, until a signal or the app itself ends it."""
     from firmware.web.server import Server, Web
 
-    web = Web(app, world.board.contacts, parsed.host, records, world, token)
+    web = Web(app, world.board.contacts if world is not None else None, parsed.host, records, world, token)
     server = Server(web)
     if parsed.open:
         webbrowser.open(_address(parsed.host, listener))
@@ -245,11 +264,10 @@ def _play_record(parsed: argparse.Namespace) -> int:
 
 async def _replay(profile: Profile, game: Game, parsed: argparse.Namespace, listener: socket.socket) -> int:
     """Show a game on a board again and again, until somebody touches it or a signal ends it."""
-    world = _simulated(profile, 0)
-    clock = world.clock
-    table = new_table(world.board, clock, config.Settings(), random.Random(0))
+    board, clock, world = _open(profile, 0)
+    table = new_table(board, clock, config.Settings(), random.Random(0))
     table.show(Replay(game, parsed.number, clock.now_us(), table.times.replay_step_us, loop=True))
-    app = App(Engine(table, world.board, Lights()), clock)
+    app = App(Engine(table, board, Lights()), clock)
     app.changed.append(lambda: None if table.replay else app.stop())
     where = _address(parsed.host, listener)
     _end_on_signals(app)
