@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -61,7 +62,7 @@ def test_a_bus_of_others_is_named_with_its_command(tmp_path: Path, monkeypatch: 
         def opened(*_: object) -> int:
             raise OSError(code, os.strerror(code))
 
-        monkeypatch.setattr(spidev_leds.os, "open", opened)
+        monkeypatch.setattr(spidev_leds, "os", SimpleNamespace(O_RDWR=0, O_CLOEXEC=0, open=opened))
 
     deny(errno.EACCES)
     assert refused(profile(), tmp_path).startswith("/dev/spidev0.0 is not ours to open: `sudo usermod -aG spi $USER`")
@@ -134,6 +135,6 @@ def test_a_part_of_a_frame_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None
     """A write that takes a part of a frame is an error, never a half-lit board (case A22)."""
     bus = Bus.__new__(Bus)
     bus._name, bus._fd = "/dev/spidev0.0", 99
-    monkeypatch.setattr(spidev_leds.os, "write", lambda _, data: len(data) - 1)
+    monkeypatch.setattr(spidev_leds, "os", SimpleNamespace(write=lambda _, data: len(data) - 1))
     with pytest.raises(OSError, match="took a part of a frame only"):
         bus.send(b"abc")
