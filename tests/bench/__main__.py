@@ -11,6 +11,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -23,6 +24,7 @@ from hal.ws2812 import Ws2812Leds
 from sim.soak import soak
 from tests.bench.bench_hal import StubLines, scans_per_s
 from tests.bench.bench_lights import FRAME_US, MID_GAME
+from tests.bench.bench_neopixel import neopixel_us
 from tests.bench.bench_rules import plies_per_second
 from tests.live import Live, running
 from tests.scene import MS, NO_LIMITS, S, playing
@@ -68,8 +70,17 @@ def steps() -> Iterator[Figure]:
     for state in ("quiet", "a finger held"):
         scans = _median(lambda held=state != "quiet": scans_per_s(held=held, count=10_000))
         yield Figure(f"scan, debounce and ghost check, {state}", scans, "scans/s", 500_000, True)
-    yield Figure("snapshot to wire bytes, steady", _median(wire_us), "us", 12)
+    yield (ours := Figure("snapshot to wire bytes, steady", _median(wire_us), "us", 12))
+    yield from peers(ours.measured)
     yield Figure("soak, virtual over CPU time", _median(soak_speed), "times", 50, True)
+
+
+def peers(ours_us: float) -> Iterator[Figure]:
+    """The same frames through CircuitPython's NeoPixel on SPI, in this run; nothing without the extra `bench`."""
+    with suppress(ImportError):
+        theirs_us = neopixel_us()
+        yield Figure("chain to wire bytes through neopixel_spi", theirs_us, "us")
+        yield Figure("ours from snapshot faster than it by", theirs_us / ours_us, "times", 5, True)
 
 
 def wire_us(frames: int = 6_000) -> float:
