@@ -281,15 +281,18 @@ async def _replay(profile: Profile, game: Game, parsed: argparse.Namespace, list
 
 def _add_soak(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--games", type=count, default=50)
+    parser.add_argument("--day", action="store_true", help="instead of games a day of visitors, restarts, power cuts")
+    parser.add_argument("--hours", type=count, default=24, help="how long that day is (default: 24)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.set_defaults(command=_soak)
 
 
 def _soak(parsed: argparse.Namespace) -> int:
+    from sim.day import day
     from sim.soak import soak
 
-    report = soak(parsed.games, parsed.seed)
+    report = day(parsed.hours, parsed.seed) if parsed.day else soak(parsed.games, parsed.seed)
     for violation in report.violations:
         print(f"violation: {violation}", file=sys.stderr)
     figures = report.figures()
