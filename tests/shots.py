@@ -1,4 +1,4 @@
-"""Pictures of the page in every phase, size and language: `python -m tests.shots DIR`.
+"""Pictures of the page in every phase, size and language: `python -m tests.shots DIR [take_a_game ...]`.
 
 A board runs as its users run it, its contacts are moved from outside, and one page is photographed at every moment
 worth looking at. The files are named `<moment>-<width>x<height>-<language>.png`.
@@ -17,19 +17,20 @@ from playwright.sync_api import Page
 
 from tests.browser import opened
 from tests.live import Live, running
+from tests.stub_board import stub_board
 
 # A desktop, the kiosk's attract screen, a small panel, a kiosk on its end, a phone.
 SIZES = ((1280, 800), (1280, 720), (800, 480), (1080, 1920), (390, 844))
 LANGUAGES = ("en", "fr")
 
-# With long phases and a long hold every moment lasts as long as its ten pictures take.
+# With a long hold there is time to picture it; all else stands still while it is photographed.
 SLOW = """
 [touch]
-hold_ms = 6000
+hold_ms = 4000
 leave_ms = 15000
 [phases]
-lobby_ms = 8000
-lot_ms = 8000
+lobby_ms = 2500
+lot_ms = 2400
 """
 SHORT = """
 [phases]
@@ -60,15 +61,25 @@ TOUCH_S = 0.08
 # Every cell by who lights it, a to g from row 7 down, without four in a line; without pools nothing is left then.
 FULL = ("aabbaab", "aabbaab", "aabbaab", "bbaabba", "aabbaab", "bbaabba", "bbaabba")
 
+LIT = "......./......./......./...a.../......./......./....... b 7:7 1:1"
+MATCH = {"series": 3, "score": {"a": 0.5, "b": 1}, "over": False}
+
 SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
-HALF_HELD = "() => document.querySelector('#ring .fill').getAnimations()[0]?.currentTime > 3600"
+HALF_HELD = "() => document.querySelector('#ring .fill').getAnimations()[0]?.currentTime > 2400"
 
 
 class Camera:
     """Takes one moment in every size and language."""
 
-    def __init__(self, page: Page, folder: Path) -> None:
-        self.page, self._folder = page, folder
+    def __init__(self, page: Page, folder: Path, live: Live | None = None) -> None:
+        self.page, self._folder, self._live = page, folder, live
+
+    def still(self, moment: str) -> None:
+        """Take a moment while the board's time stands still."""
+        assert self._live is not None
+        self._live.json("POST", "/api/v1/sim/world", {"paused": True})
+        self.take(moment)
+        self._live.json("POST", "/api/v1/sim/world", {"paused": False})
 
     def take(self, moment: str, ready: Callable[[], None] = lambda: None) -> None:
         """`ready` brings the moment about anew before each picture."""
@@ -117,7 +128,7 @@ def filmed(settings: str, folder: Path) -> Iterator[tuple[Live, Camera]]:
         path = Path(config) / "morbak.toml"
         path.write_text(settings)
         with running("--seed", SEED, "--config", str(path)) as live, opened(live) as page:
-            yield live, Camera(page, folder)
+            yield live, Camera(page, folder, live)
 
 
 def start(live: Live) -> None:
@@ -127,13 +138,16 @@ def start(live: Live) -> None:
 
 
 def take_a_game(folder: Path) -> None:
-    """From the invitation to a line of four."""
+    """From the invitation to a line of four, and what a code and a replay make of it."""
     with filmed(SLOW, folder) as (live, camera):
+        camera.page.wait_for_timeout(4200)  # the second lesson
         camera.take("attract")
         tap(live, "d4")
-        camera.take("lobby")
+        until(live, "phase", "lobby")
+        time.sleep(0.4)
+        camera.still("lobby")
         until(live, "starter", "a")
-        camera.take("lot")
+        camera.still("lot")
         until(live, "phase", "play")
         camera.take("start")
         for action in GAME:
@@ -144,8 +158,24 @@ def take_a_game(folder: Path) -> None:
         act(live, REPLY)
         act(live, WIN)
         until(live, "phase", "result")
-        time.sleep(2)  # the light has run along the line
+        time.sleep(3.2)  # the light has run along the line
         camera.take("line")
+        with opened_panel(camera, "code-open"):
+            camera.take("record")
+        open_menu(live)
+        camera.take("result-menu")
+        tap(live, "a2")
+        time.sleep(8)
+        camera.still("replay")
+
+
+@contextmanager
+def opened_panel(camera: Camera, button: str) -> Iterator[None]:
+    """A panel that is open for a while."""
+    press = f"() => document.getElementById('{button}').click()"
+    camera.page.evaluate(press)
+    yield
+    camera.page.evaluate(press)
 
 
 def take_a_turn(live: Live, camera: Camera) -> None:
@@ -176,9 +206,9 @@ def take_short_time(folder: Path) -> None:
         for action in ("d4", "e5", "c3", "e4"):
             act(live, action)
         time.sleep(1.5)
-        camera.take("low")
+        camera.still("low")
         until(live, "last_action", "--")
-        camera.take("timeout")
+        camera.still("timeout")
         until(live, "phase", "paused")
         camera.take("paused")
         while live.state()["phase"] != "result":
@@ -209,14 +239,15 @@ def ask(live: Live, cell: str) -> None:
 def take_a_menu(folder: Path) -> None:
     """The menu, a request, resignation tapped instead of held, and the gestures in words."""
     with filmed(FAST, folder) as (live, camera):
-        help_ = camera.page.locator("#help")
-        help_.click()
-        camera.take("help-attract")
-        start(live)
+        with opened_panel(camera, "help"):
+            camera.take("help-attract")
+        with opened_panel(camera, "world-open"):
+            camera.take("world")
+        take_options(live, camera)
         for action in ("d4", "e5", "c3"):
             act(live, action)
-        camera.take("help")
-        help_.click()
+        with opened_panel(camera, "help"):
+            camera.take("help")
         camera.take("menu", lambda: open_menu(live))
         camera.take("asked", lambda: ask(live, "c1"))
         tap(live, "c1")
@@ -226,6 +257,49 @@ def take_a_menu(folder: Path) -> None:
         until(live, "phase", "paused")
         live.touch("g7", False)
         camera.take("pause")
+
+
+def take_options(live: Live, camera: Camera) -> None:
+    """The options in the lobby, a match in three games among them; then play begins."""
+    tap(live, "d4")
+    until(live, "phase", "lobby")
+    time.sleep(0.3)
+    open_menu(live)
+    for cell in ("c1", "e2"):
+        tap(live, cell)
+        time.sleep(0.3)
+    camera.take("options")
+    tap(live, "g2")
+    until(live, "phase", "play")
+
+
+def take_a_table(folder: Path) -> None:
+    """The screen between the players: the invitation, a game, and a question in the menu."""
+    with filmed(FAST, folder) as (live, camera):
+        camera.page.goto(f"{camera.page.url}?seat=table")
+        camera.page.wait_for_selector("body[data-link=open]")
+        camera.take("table-attract")
+        start(live)
+        for action in ("d4", "e5", "c3", "d6"):
+            act(live, action)
+        camera.take("table-play")
+        camera.take("table-asked", lambda: ask(live, "c1"))
+
+
+def take_trouble(folder: Path) -> None:
+    """Parts that fail, a disk that does not save, a game that is put aside soon, and a board that is away."""
+    with stub_board() as board, opened(board) as page:
+        camera = Camera(page, folder)
+        board.fail(leds="x", matrix="x")
+        camera.take("trouble-attract")
+        board.say(phase="play", starter="a", to_move="b", last_action="d4", position=LIT, legal=["a1"], match=MATCH)
+        board.fail(journal="not saved")
+        camera.take("not-saved")
+        board.fail()
+        camera.take("parks", lambda: board.clocks(parks_in_ms=17_000))
+        board.stop()
+        page.wait_for_selector("body[data-link=away]")
+        camera.take("away")
 
 
 def take_a_draw(folder: Path) -> None:
@@ -247,10 +321,11 @@ def take_a_draw(folder: Path) -> None:
 
 def main() -> None:
     """Take everything."""
-    folder = Path(sys.argv[1])
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
-    for take in (take_a_game, take_short_time, take_a_menu, take_a_draw):
-        take(folder)
+    for take in (take_a_game, take_short_time, take_a_menu, take_a_table, take_trouble, take_a_draw):
+        if not names or take.__name__ in names:
+            take(folder)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ class StubBoard:
         self._state = copy.deepcopy(STATE)
         self._frame = bytes(147)
         self._sockets: set[WebSocket] = set()
+        self._gone = False
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def say(self, **changed: Any) -> None:
@@ -66,6 +67,11 @@ class StubBoard:
         self._frame = colour * 49
         self._do(lambda: [socket.send_bytes(self._frame) for socket in self._sockets])
 
+    def stop(self) -> None:
+        """Hang up and be gone."""
+        self._gone = True
+        self._do(lambda: [socket.close() for socket in self._sockets])
+
     def _send(self, message: dict[str, Any]) -> None:
         self._do(lambda: [socket.send_text(json.dumps(message)) for socket in self._sockets])
 
@@ -78,6 +84,8 @@ class StubBoard:
 
     async def events(self, socket: WebSocket) -> None:
         """The page's socket."""
+        if self._gone:
+            return  # without an answer the page's socket is refused
         self._loop = asyncio.get_running_loop()
         await socket.accept()
         await socket.send_text(json.dumps({"state": self._state, "hello": HELLO}))

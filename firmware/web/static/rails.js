@@ -78,11 +78,13 @@ export class Rails {
   }
 
   #write({ side, rail, name, pips, bar, pool, score }) {
-    const { phase, to_move, result, starter, pools, neutralisations, total } = this.#view;
-    const ahead = phase === "result" ? result : phase === "lobby" ? starter : to_move;
+    const { phase, scene, to_move, result, starter, pools, neutralisations, total } = this.#view;
+    const ahead = result ?? (phase === "lobby" ? starter : to_move);
+    const won = scene !== "replay" && result === side;
     rail.toggleAttribute("data-active", ahead === side);
+    rail.toggleAttribute("data-won", won);
     const named = this.#words.say(`side.${side}`);
-    write(name, phase === "result" && result === side ? this.#words.say("wins", { side: named }) : named);
+    write(name, won ? this.#words.say("wins", { side: named }) : named);
     write(bar, this.#words.say(`bar.${side}`));
     write(score, this.#sentences.score(this.#view, side));
     drawPips(pips, pools[side], total, neutralisations[side]);
