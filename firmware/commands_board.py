@@ -1,4 +1,7 @@
-"""`morbak doctor` and `morbak pinout`: what is wrong with the machine, and how a board is wired."""
+"""`morbak doctor` and `morbak pinout`: what is wrong with the machine, and how a board is wired.
+
+What they need is imported when they run: a board that starts does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,16 @@ import shutil
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from firmware.arguments import Misuse, add_state
 from firmware.state_directory import default
-from hal import doctor, doctor_facts, pinout
-from hal.doctor_boot import model
-from hal.doctor_finding import LEVELS, Finding
-from hal.doctor_probe import Probe
 from hal.errors import ProfileError
 from hal.profile import Profile, load, shipped
+
+if TYPE_CHECKING:
+    from hal.doctor_finding import Finding
+    from hal.doctor_probe import Probe
 
 DOCTOR_EXAMPLES = """examples:
   morbak doctor                       this machine, for the board that suits it
@@ -52,6 +56,9 @@ def add_pinout(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor(parsed: argparse.Namespace) -> int:
+    from hal import doctor, doctor_facts
+    from hal.doctor_probe import Probe
+
     if parsed.probe is not None and not parsed.probe.is_dir():
         raise Misuse(f"{parsed.probe}: a recorded machine is a directory.")
     state: Path = getattr(parsed, "state", None) or default(os.environ)
@@ -68,6 +75,8 @@ def _doctor(parsed: argparse.Namespace) -> int:
 
 def _suits(probe: Probe) -> str:
     """The shipped board that suits a machine."""
+    from hal.doctor_boot import model
+
     return "pi5" if model(probe).generation == 5 and _ships("pi5") else "reference"
 
 
@@ -85,6 +94,8 @@ def _board(name: str) -> Profile:
 
 def _report(board: Profile, findings: Iterable[Finding]) -> list[str]:
     """The findings for people: a sentence each, under it the command that mends it."""
+    from hal.doctor_finding import LEVELS
+
     width = min(shutil.get_terminal_size().columns, WIDEST) - 1
     shown, counts = [f"{board.board.name} ({Path(board.file).name})", ""], dict.fromkeys(LEVELS, 0)
     for finding in findings:
@@ -99,6 +110,8 @@ def _report(board: Profile, findings: Iterable[Finding]) -> list[str]:
 
 
 def _pinout(parsed: argparse.Namespace) -> int:
+    from hal import pinout
+
     board = _board(parsed.board)
     print(json.dumps(pinout.document(board), indent=2) if parsed.json else "\n".join(pinout.sheet(board)))
     return 0

@@ -55,9 +55,10 @@ def _refused(probe: Probe, device: str, group: str, mode: object) -> Finding:
     """A device that is not ours to open, and what makes it so."""
     user = probe.word("user") or "$USER"
     if not group or group == "root" or not isinstance(mode, int) or mode & 0o060 != 0o060:
-        text = f"{device} belongs to root alone."
-        ours = "spi" if "spidev" in device else "gpio"
-        return broken("permissions", text, f"sudo chgrp {ours} {device} && sudo chmod 660 {device}")
+        kind = re.sub(r"[\d.]+$", "", device.removeprefix("/dev/"))
+        rule = f'KERNEL=="{kind}*", GROUP="{"spi" if kind == "spidev" else "gpio"}", MODE="0660"'
+        fix = f"echo '{rule}' | sudo tee /etc/udev/rules.d/99-morbak-{kind}.rules"
+        return broken("permissions", f"{device} belongs to root alone.", fix, RESTART)
     members = re.search(rf"^{re.escape(group)}:[^:]*:\d*:(.*)$", probe.text("etc/group"), re.M)
     if members and user in members[1].split(","):
         text = f"{device} belongs to the group {group}, in which {user} is from the next login on."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Debian releases whose Raspberry Pi OS this firmware is meant for; older ones have no Python 3.11.
 RELEASES = (12, 13)
 # Bits of `get_throttled` (Raspberry Pi's documentation of vcgencmd): now, and since the start.
-_LOW_NOW, _HOT_NOW, _LOW_BEFORE = 1 << 0, 1 << 2 | 1 << 3, 1 << 16
+_LOW_NOW, _HOT_NOW, _LOW_BEFORE = 1 << 0, 1 << 3, 1 << 16
 # In the state directory: what was installed when the board last started well.
 LAST_START = "last-good-start.json"
 

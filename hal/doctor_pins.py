@@ -62,10 +62,10 @@ class Line(NamedTuple):
 
 def chips(probe: Probe) -> list[Chip]:
     """The chips with the names of their lines, as `gpiodetect` and `gpioinfo` tell."""
-    found = []
+    found, told = [], lines(probe)
     for name, label, count in re.findall(r"^(gpiochip\d+) \[(.*?)\] \((\d{1,4}) lines?\)", _detected(probe), re.M):
         names = [""] * int(count)
-        for line in lines(probe):
+        for line in told:
             if line.chip == name and line.offset < len(names):
                 names[line.offset] = line.name
         found.append(Chip(f"/dev/{name}", label, tuple(names)))
@@ -116,23 +116,36 @@ def check_chips(probe: Probe, profile: Profile) -> list[Finding]:
             return []  # they are there and could not be asked: permissions or a missing library, said elsewhere
         text = "There is no GPIO chip in /dev; a container must be given it"
         return [broken("chips", text + ".", "ls -l /dev/gpiochip*")]
-    named = ", ".join(f"{chip.path.removeprefix('/dev/')} ({chip.label})" for chip in found)
     missing = [str(pin) for _, pin in wanted(profile) if all(chip.offset(pin) is None for chip in found)]
+    if missing and not lines(probe):
+        return []  # nobody says what their lines are called
     if missing:
-        text = f"No GPIO chip has {listed(missing)}, which the board wants; there are {named}."
+        text = f"No GPIO chip has {listed(missing)}, which the board wants; there are {_named(found)}."
         return [broken("chips", text, "gpioinfo")]
-    return [fine("chips", f"The board's pins are on a GPIO chip of this machine: {named}.")]
+    having = [chip for chip in found if any(chip.offset(pin) is not None for _, pin in wanted(profile))]
+    return [fine("chips", f"The board's pins are on {_named(having[:1])}.")]
+
+
+def _named(found: list[Chip]) -> str:
+    return listed([f"{chip.path.removeprefix('/dev/')} ({chip.label})" for chip in found])
 
 
 def check_kernel(probe: Probe, profile: Profile) -> list[Finding]:
     """No pin of the board is one that config.txt gives to the kernel."""
     claims = dict(_claims(probe))
-    found = []
+    taken: dict[str, list[str]] = {}
     for key, pin in wanted(profile):
         if pin.bcm in claims:
-            line = claims[pin.bcm]
-            text = f"{pin}, which is wanted by {key}, is the kernel's: config.txt says {line}"
-            found.append(broken("kernel pins", text + ".", _comment_out(line), RESTART))
+            taken.setdefault(claims[pin.bcm], []).append(f"{pin} ({key})")
+    found = [
+        broken(
+            "kernel pins",
+            f"config.txt gives the kernel what the board wants: {listed(names)}, by {line}.",
+            _comment_out(line),
+            RESTART,
+        )
+        for line, names in taken.items()
+    ]
     return found + _functions(probe, profile, set(claims))
 
 
@@ -174,27 +187,27 @@ def _functions(probe: Probe, profile: Profile, said: set[int]) -> list[Finding]:
 
 def check_holders(probe: Probe, profile: Profile) -> list[Finding]:
     """Nobody else has a pin of the board (case C7)."""
-    by_place = {(line.chip, line.offset): line.consumer for line in lines(probe)}
+    by_place, found = {(line.chip, line.offset): line.consumer for line in lines(probe)}, chips(probe)
     if not by_place:
         return []
     held: dict[str, list[str]] = {}
     for key, pin in wanted(profile):
-        for chip in chips(probe):
+        for chip in found:
             offset = chip.offset(pin)
             consumer = by_place.get((chip.path.removeprefix("/dev/"), -1 if offset is None else offset), "")
             if consumer:
                 held.setdefault(consumer, []).append(f"{pin} ({key})")
-    found = [
+    others = [
         broken(
             "holders",
-            f"{listed(taken)} in use by “{consumer}”; a pin has one owner, so end that program.",
+            f"{listed(taken)} {'are' if taken[1:] else 'is'} in use by “{consumer}”: end that program.",
             "sudo fuser -v /dev/gpiochip*",
         )
         for consumer, taken in held.items()
         if consumer not in OURS
     ]
-    if found:
-        return found
+    if others:
+        return others
     ours = any(consumer in OURS for consumer in held)
     text = "The board runs and has its pins." if ours else "Nobody else has a pin of the board."
     return [fine("holders", text)]

@@ -22,6 +22,7 @@ class Probe:
 
     def __init__(self, root: Path, outputs: Mapping[str, str]) -> None:
         self._root, self._outputs = root, outputs
+        self._facts = _object(outputs.get("facts", ""))
 
     @classmethod
     def recorded(cls, folder: Path) -> Probe:
@@ -67,11 +68,7 @@ class Probe:
 
     def fact(self, name: str) -> Any:
         """A fact about this process and what it may do, of `hal.doctor_facts.facts`; None where it is not known."""
-        try:
-            facts = json.loads(self.output("facts"))
-        except (ValueError, RecursionError):
-            return None
-        return facts.get(name) if isinstance(facts, dict) else None
+        return self._facts.get(name)
 
     def word(self, name: str) -> str:
         """A fact that is a text; "" where it is not known."""
@@ -88,6 +85,15 @@ class Probe:
 
     def _file(self, name: str) -> bytes:
         return _bytes(self._path(name))
+
+
+def _object(text: str) -> dict[str, Any]:
+    """A JSON object; empty for what is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _bytes(path: Path) -> bytes:
