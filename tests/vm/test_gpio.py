@@ -1,0 +1,114 @@
+"""The key matrix on a real kernel's GPIO chip, and the whole shipped firmware on it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from statistics import median
+from typing import Any
+
+import pytest
+
+from hal import conformance
+from hal.profile import load, shipped
+from tests.vm.machine import KIT
+from tests.vm.test_vm import inside
+
+pytestmark = pytest.mark.vm
+
+INSIDE = KIT / "inside"
+MATRIX = load(shipped("reference")).matrix
+
+
+def wires() -> list[str]:
+    """The options that wire the virtual Pi's matrix as the reference board is."""
+    found = []
+    for name, pins in (("rows", MATRIX.row_pins), ("cols", MATRIX.column_pins)):
+        found += ["--param", f"board_sim.{name}=" + ",".join(str(pin.bcm) for pin in pins)]
+    return found
+
+
+def told(script: str, *arguments: str) -> Any:
+    """What a script says on a virtual Pi that is wired as the reference board."""
+    ran = inside(*wires(), "--", sys.executable, str(INSIDE / script), *arguments)
+    assert (0, "") == (ran.returncode, ran.stderr)
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("driver", ["gpiod", "gpiozero"])
+def test_a_driver_passes_the_suite_on_the_virtual_pi(driver: str) -> None:
+    """gpiod, and gpiozero through lgpio, keep every promise of a driver of the matrix, with diodes and without; no high
+    line ever meets a low one, and nothing is driven in the end.
+    """
+    kept = {conformance.name(check): "kept" for check in conformance.LINES}
+    assert {"diodes": kept, "no diodes": kept, "shorts": 0, "driven": 0} == told("lines_bench.py", driver)
+
+
+@pytest.mark.strace
+def test_a_scan_takes_fifteen_system_calls() -> None:
+    """A scan through gpiod is 15 system calls (cases D12, D14): a selection and a read a row, and the rest. While it
+    settles it asks for the time, which only this kernel answers by a call.
+    """
+    calls = told("scan_cost.py", "calls")
+    assert {"ioctl": 15} == calls["unsettled"]
+    assert {"ioctl": 15} == {name: count for name, count in calls["shipped"].items() if name != "clock_gettime"}
+
+
+def test_a_scan_is_four_times_faster_than_with_devices(capsys: pytest.CaptureFixture[str]) -> None:
+    """A scan through gpiod is at least four times as fast as one with gpiozero's devices in the same run."""
+    times = told("scan_cost.py", "times")
+    ratio = times["gpiozero"] / times["gpiod"]
+    with capsys.disabled():
+        print(f"\na scan: {times['gpiod']:.0f} us through gpiod, {ratio:.1f} times as long with gpiozero's devices")
+    assert ratio >= 4
+    assert 0 == times["shorts"]
+
+
+def test_the_shipped_firmware_plays_a_game_on_real_wires(capsys: pytest.CaptureFixture[str]) -> None:
+    """`morbak run --board reference` plays a game to its end: contacts close through the chip, the light is read back
+    from the bus and is what the board tells of after each action; it ends dark and shorts nothing.
+    """
+    game = told("real_game.py")
+    parts = game["health"]["parts"]
+    assert ("result", True, 0, True, 0) == (
+        game["phase"],
+        game["health"]["ok"],
+        game["status"],
+        game["dark"],
+        game["shorts"],
+    )
+    assert (game["result"], ["a1", "b1", "c1", "d1"]) == (game["first"], game["lit"])
+    assert [True] * 7 == game["seen"]
+    assert ("7 x 7 contacts with diodes", True) == (parts["matrix"]["text"], "SPI at 2.4 MHz" in parts["leds"]["text"])
+    with capsys.disabled():
+        print(f"\ncontact to latched light: {median(game['touch_ms']):.1f} ms, worst {game['touch_ms'][-1]:.1f} of 7")
+
+
+def test_a_line_that_is_taken_is_named_with_who_has_it() -> None:
+    """Lines that another program has are refused with its name and what to do (case C7); once it lets go they open."""
+    code = (
+        "import gpiod; from gpiod.line import Direction; from hal.drivers import gpiod_lines\n"
+        "from hal.errors import *; from hal.profile import *; p = load(shipped('reference')); waits = []\n"
+        "other = gpiod.request_lines('/dev/gpiochip0', {22: gpiod.LineSettings(direction=Direction.INPUT)}, 'fan')\n"
+        "try: gpiod_lines.open_lines(p, waits.append)\n"
+        "except PartError as fault: print(fault, waits)\n"
+        "gpiod_lines.open_lines(p, lambda _: other.release() if other else None).close(); print('opened')"
+    )
+    ran = inside(*wires(), "--", sys.executable, "-c", code)
+    assert (0, "") == (ran.returncode, ran.stderr)
+    refused, opened = ran.stdout.splitlines()
+    assert refused.startswith("GPIO22 (J8:15) is in use by 'fan': stop that program")
+    assert refused.endswith("[0.1, 0.2, 0.4]")
+    assert "opened" == opened
+
+
+def test_a_chip_that_is_not_ours_to_open_is_named() -> None:
+    """Without permission the chip is named, with the command that gives it."""
+    code = (
+        "import gpiod, os; from hal.drivers import gpiod_lines; from hal.errors import *; from hal.profile import *\n"
+        "p = load(shipped('reference')); os.chmod('/dev/gpiochip0', 0o600); os.setuid(65534)\n"
+        "try: gpiod_lines.open_lines(p)\nexcept PartError as fault: print(fault)"
+    )
+    ran = inside(*wires(), "--", sys.executable, "-c", code)
+    assert (0, "") == (ran.returncode, ran.stderr)
+    assert ran.stdout.startswith("/dev/gpiochip0 is not ours to open: `sudo usermod -aG gpio $USER`")
