@@ -40,7 +40,8 @@ class Keeper:
     def __init__(self, table: Table, store: Store) -> None:
         self._table, self._store = table, store
         self._kept = table.revision
-        self._last: Save | None = None  # of the game on the table
+        # Of the game on the table; one that was found there at the start is saved already.
+        self._last: Save | None = self._save(0) if table.game is not None else None
         self._ticket = 0
         self._since_us = self._beat_us = 0  # since when something is on its way; when the clock was last saved
 
@@ -70,12 +71,15 @@ class Keeper:
             return
         self._kept = self._table.revision
         game, last = self._table.game, self._last
+        save = self._last = self._save(t_us)
         if last is not None and (game is None or (self._table.number != last.game and last.record.result is None)):
             self._put(msgspec.structs.replace(last, left=True, running=False), True, t_us)
-        self._last = None
-        if game is not None:
-            self._last = save_of(game, self._table.match, self._table.number, t_us)
-            self._put(self._last, game.ending is not None, t_us)
+        if game is not None and save is not None and save != last:  # another phase alone changes nothing
+            self._put(save, game.ending is not None, t_us)
+
+    def _save(self, t_us: int) -> Save | None:
+        game = self._table.game
+        return None if game is None else save_of(game, self._table.match, self._table.number, t_us)
 
     def _put(self, save: Save, finished: bool, t_us: int) -> None:
         if self._store.saved >= self._ticket:
@@ -87,6 +91,6 @@ class Keeper:
         """Save a running clock, if it was not saved for 4 s."""
         game = self._table.game
         if game is not None and game.clocks.running is not None and t_us >= self._beat_us + BEAT_US:
-            self._last = save_of(game, self._table.match, self._table.number, t_us)
-            self._store.heartbeat(self._last)
+            save = self._last = save_of(game, self._table.match, self._table.number, t_us)
+            self._store.heartbeat(save)
             self._beat_us = t_us

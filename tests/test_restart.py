@@ -127,6 +127,35 @@ def test_a_result_that_was_left_does_not_come_back(tmp_path: Path) -> None:
         assert journal.close()
 
 
+def test_a_result_that_was_found_is_left_for_good_too(tmp_path: Path) -> None:
+    """A result that comes back after a restart and is left then does not come back again."""
+    with board(tmp_path) as (scene, _):
+        best_of_3(scene)
+        scene.moves(*WON)
+    with board(tmp_path) as (scene, _):
+        assert "result" == scene.table.phase
+        scene.wait(130 * S)
+        assert "attract" == scene.table.phase
+    with board(tmp_path) as (scene, found):
+        assert ("attract", None) == (scene.table.phase, found.save)
+
+
+def test_a_change_of_phase_alone_is_no_save(tmp_path: Path) -> None:
+    """Opening and closing a menu in a pause writes nothing: a card wears out by writing (case F10)."""
+    with board(tmp_path) as (scene, _):
+        best_of_3(scene)
+        scene.moves("d4")
+        scene.wait(301 * S)
+        assert "paused" == scene.table.phase
+        puts: list[object] = []
+        scene.drive.engine._keeper._store.put = lambda *save: puts.append(save) or 0
+        for _ in range(3):
+            scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+            scene.wait(BETWEEN_US)
+            option(scene, "g1")
+        assert ("paused", []) == (scene.table.phase, puts)
+
+
 def test_a_parked_game_comes_back_after_a_restart(tmp_path: Path) -> None:
     """A game that was parked before a power cut is still there, and a tap goes on with it."""
     with board(tmp_path) as (scene, _):
