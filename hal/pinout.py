@@ -10,6 +10,8 @@ from hal.pins import HEADER, Pin
 from hal.profile import WIRED, Profile
 from hal.wiring import Written
 
+# LED drivers whose data comes out of a pin of the header.
+ON_HEADER = ("auto", "spidev", "rpi_ws281x", "neopixel", "leds0")
 SUPPLY = {1: "3V3", 2: "5V", 4: "5V", 17: "3V3"}
 GROUND = (6, 9, 14, 20, 25, 30, 34, 39)
 # What wants a ground of its own on the header, and what that is called.
@@ -44,7 +46,9 @@ def sheet(profile: Profile) -> list[str]:
 
 
 def document(profile: Profile) -> dict[str, Any]:
-    """The same as data."""
+    """The same as data; empty lists for a simulated board."""
+    if profile.matrix.driver == SIMULATED:
+        return {"board": profile.board.name, "header": [], "elsewhere": [], "parts": [], "mind": []}
     used = uses(profile)
     return {
         "board": profile.board.name,
@@ -69,7 +73,8 @@ def _wires(profile: Profile) -> list[tuple[Pin, str]]:
     matrix = profile.matrix
     wires = [(pin, f"{kind}row {at}") for at, pin in enumerate(matrix.row_pins, 1)]
     wires += [(pin, f"{kind}column {chr(ord('a') + at)}") for at, pin in enumerate(matrix.column_pins)]
-    wires += [(pins.parse(profile.leds.pin), "LED data")]
+    if profile.leds.driver in ON_HEADER:
+        wires.append((pins.parse(profile.leds.pin), "LED data"))
     extras: list[tuple[Written | None, str]] = [
         (profile.buttons.start, "start button"),
         (profile.buzzer.pin, "buzzer"),
@@ -149,6 +154,7 @@ def _feed(profile: Profile) -> list[str]:
     """From the supply and the data line to the chain."""
     ground = next((pin for pin, use in uses(profile).items() if use == GROUNDED["LED data"]), None)
     of_pi = "GND of the Pi" + (f" (J8:{ground})" if ground else "")
+    data = str(pins.parse(profile.leds.pin)) if profile.leds.driver in ON_HEADER else "data"
     return [
         f"  supply 5 V, {_amps(profile)} A",
         "    +  ─────┬─────────┬──────── 5V of the LEDs",
@@ -158,7 +164,7 @@ def _feed(profile: Profile) -> list[str]:
         "    -  ─────┴─────────┼──────── GND of the LEDs",
         f"                      └──────── {of_pi}",
         "",
-        f"  {pins.parse(profile.leds.pin)} ─── {SHIFTER} ─── 330 to 470 Ω ─── data in of LED 0",
+        f"  {data} ─── {SHIFTER} ─── 330 to 470 Ω ─── data in of LED 0",
     ]
 
 
