@@ -48,14 +48,14 @@ class Place(NamedTuple):
 
 def place(pins: Sequence[Pin], chips: Sequence[Chip], owner: str) -> Place:
     """The first chip that has all of these lines. Raises PartError naming a line that is missing, and who wants it."""
-    missing = pins[0]
+    nearest: list[int | None] = [None] * len(pins)
     for chip in chips:
         offsets = [chip.offset(pin) for pin in pins]
         found = tuple(offset for offset in offsets if offset is not None)
         if len(found) == len(pins):
             return Place(chip, found)
-        if found:
-            missing = pins[offsets.index(None)]
+        nearest = min(nearest, offsets, key=lambda each: each.count(None))
+    missing = pins[nearest.index(None)]
     here = ", ".join(f"{Path(chip.path).name} ({chip.label})" for chip in chips)
     raise PartError(
         f"no GPIO chip has {missing} beside the other pins of {owner}; there are {here}: `gpioinfo` lists their lines"

@@ -1,0 +1,89 @@
+"""Drivers by name: ours, and those that anybody's package brings along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hal import drivers
+from hal.errors import PartError, ProfileError
+from hal.profile import load
+from tests.test_profile import changed, toml
+
+MODULE = """
+class Lines:
+    def __init__(self, address):
+        self.address = address
+
+def open_lines(profile):
+    return Lines(profile.matrix.options["address"])
+
+def open_leds(profile):
+    return profile.led_count
+"""
+POINTS = """
+[morbak.lines]
+expander = somebodys_board:open_lines
+broken = somebodys_board:missing
+[morbak.leds]
+laser = somebodys_board:open_leds
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Somebody's package with drivers, installed."""
+    (tmp_path / "somebodys_board.py").write_text(MODULE)
+    info = tmp_path / "somebodys_board-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: somebodys-board\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def board(folder: Path, matrix: str = "expander", leds: str = "laser") -> Path:
+    """The file of a board on these drivers."""
+    tables = changed("matrix", driver=matrix, rows=[], columns=[], options={"address": 32})
+    tables["leds"]["driver"] = leds
+    (folder / "board.toml").write_text(toml(tables))
+    return folder / "board.toml"
+
+
+def test_anybodys_drivers_are_found_by_their_entry_points(package: Path) -> None:
+    """A driver of an installed package is known, gets the profile with its own options, and needs no pins."""
+    profile = load(board(package))
+    assert 32 == drivers.open_lines(profile).address  # type: ignore[attr-defined]
+    assert 49 == drivers.open_leds(profile)
+    assert ["sim", "gpiod", "gpiozero", "broken", "expander"] == drivers.names("lines")
+
+
+def test_a_driver_that_does_not_load_is_named(package: Path) -> None:
+    """A package whose driver cannot be loaded is named with what it raised."""
+    profile = load(board(package, matrix="broken"))
+    with pytest.raises(PartError, match=r"the driver broken \(somebodys_board:missing\) cannot be loaded: .*missing"):
+        drivers.open_lines(profile)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key", "there"),
+    [({"matrix": "gpoid"}, "matrix.driver", "gpiod, gpiozero"), ({"leds": "laserr"}, "leds.driver", "laser")],
+)
+def test_a_driver_that_there_is_not_is_refused_with_those_there_are(
+    package: Path, wrong: dict[str, str], key: str, there: str
+) -> None:
+    """A profile that names no known driver is refused when it is read, with the drivers there are."""
+    with pytest.raises(ProfileError) as caught:
+        load(board(package, **wrong))
+    assert key == caught.value.key
+    assert caught.value.reason.startswith("there is no such driver; there are: sim, ")
+    assert there in caught.value.reason
+
+
+def test_every_driver_of_ours_is_there() -> None:
+    """Each name in the registry has a function that opens it, which imports without its library."""
+    for part, opener in (("lines", "open_lines"), ("leds", "open_leds")):
+        for name in drivers.names(part):
+            if name != drivers.SIMULATED:
+                assert opener == drivers._opener(part, name).__name__
