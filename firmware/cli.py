@@ -27,12 +27,14 @@ from firmware.commands_config import add_config
 from firmware.commands_records import add_numbered, add_records, one
 from firmware.commands_rules import add_perft, add_replay
 from firmware.commands_state import add_state_commands
+from firmware.commands_test import add_map, add_selftest
 from firmware.engine import Engine
 from firmware.game import Game
 from firmware.game_record import game_of
 from firmware.lights import Lights
 from firmware.replay import Replay
 from firmware.state_directory import StateDirectory
+from firmware.station import Station
 from hal.drivers import SIMULATED
 from hal.errors import BoardError
 from hal.opening import open_board
@@ -55,6 +57,8 @@ EXAMPLES = """examples:
   morbak state export backup.jsonl       the game in progress, all records, what was chosen at the board
   morbak doctor                          what is wrong with this machine, each with the command that mends it
   morbak pinout reference                the wiring of a board, and what to buy for it
+  morbak map --write my.toml             a guided walk over a board, and a profile that says how it is wired
+  morbak selftest --report board.txt     every LED and every contact once, with a report
   morbak soak --games 50 --seed 1        whole games through simulated wires in virtual time
 
 exit status: 0 ok, 1 a check failed, 2 usage or configuration
@@ -103,6 +107,8 @@ def _parser() -> argparse.ArgumentParser:
     add_config(commands.add_parser("config", help="check and show the settings"))
     add_doctor(commands.add_parser("doctor", help="say what is wrong with this machine, and how to mend it"))
     add_pinout(commands.add_parser("pinout", help="the wiring of a board as a picture, and what to buy for it"))
+    add_map(commands.add_parser("map", help="a guided walk that finds how a board is wired"), _workbench)
+    add_selftest(commands.add_parser("selftest", help="a guided test of every LED and every contact"), _workbench)
     add_state_commands(commands.add_parser("state", help="carry games, records and choices to another board, and back"))
     add_replay(commands.add_parser("replay", help="check and complete game records"))
     add_perft(commands.add_parser("perft", help="count the action sequences of a length"))
@@ -244,6 +250,17 @@ def _address(host: str, listener: socket.socket) -> str:
     port = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
     return f"http://{name}:{port}/"
+
+
+# -- map, selftest -------------------------------------------------------------------------------------------------
+
+
+def _workbench(profile: Profile, faults: list[str]) -> Station:
+    """A simulated board with faults, and somebody at it."""
+    from sim.miswiring import parse
+    from sim.workbench import Workbench
+
+    return Workbench(profile, *parse(faults))
 
 
 # -- records play --------------------------------------------------------------------------------------------------

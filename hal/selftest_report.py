@@ -1,0 +1,290 @@
+"""The report of `morbak selftest`: what was found, sentence by sentence and as JSON, and on what that rests. Pure.
+
+Each figure says its rung: what a simulated board shows is never told as a real one's, what somebody has said is not
+told as measured, and what follows from a model says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from hal.guide import bits, mask, name
+from hal.mapped import names, whole_lines
+from hal.profile import Profile
+from hal.selftest import COLOURS, Tested, missing
+
+Rung = Literal["simulated", "real"]
+# Upper ends of the bounce histogram, ms; the last is open.
+BUCKETS_MS = (1, 2, 3, 5, 10, 20)
+# From the scan that sees a contact to the light that answers it: what the board promises from rest (README).
+LATENCY_US = 12_000
+RESTS_ON: dict[Rung, dict[str, str]] = {
+    "simulated": {
+        "board": "a simulated board: nothing here was measured on hardware",
+        "leds": "a simulated person looked at the simulated strip, which decodes its own data line",
+        "cells": "a simulated person touched simulated contacts",
+        "latency": "virtual time, from the scan to the simulated strip's latch",
+        "current": "the model of the profile, not measured",
+        "supply": "not tried: a simulated board has no supply",
+    },
+    "real": {
+        "board": "a real board",
+        "leds": "somebody looked and said so; the board cannot read its LEDs back",
+        "cells": "touches of whoever sat at the board, through its own driver",
+        "latency": "this machine's clock, from the scan until the driver had written; what the LEDs need is not in it",
+        "current": "the model of the profile, not measured",
+        "supply": "what the machine says of its own voltage",
+    },
+}
+
+
+class Facts(NamedTuple):
+    """What the machine knows of a test. `peak_ma`: the most that the model says; `supply`: None where unknown."""
+
+    rung: Rung
+    scan_us: int
+    peak_ma: float
+    supply: bool | None = None
+
+
+class Report(NamedTuple):
+    """`faults` and `warnings` are sentences; `document` is all of it for programs; `out`: cells that cannot be used."""
+
+    faults: tuple[str, ...]
+    warnings: tuple[str, ...]
+    document: dict[str, Any]
+    out: tuple[str, ...]
+
+    def text(self) -> list[str]:
+        """The report for people."""
+        return list(_text(self))
+
+
+def report(profile: Profile, tested: Tested, facts: Facts) -> Report:
+    """The report of a test."""
+    rows, columns = profile.board.rows, profile.board.columns
+    dead = mask(cell for cell, found in tested.cells.items() if found.state == "dead")
+    stuck = mask(cell for cell, found in tested.cells.items() if found.state in ("stuck", "stays closed"))
+    latency = _latency(tested)
+    faults = [
+        *_colour_faults(profile, tested),
+        *_dead_faults(dead, rows, columns),
+        *_cell_faults(profile, tested),
+        *_diode_faults(profile, tested),
+        *_latency_faults(tested, latency),
+        *_current_faults(profile, facts),
+    ]
+    document = {
+        "board": profile.board.name,
+        "file": profile.file,
+        "rung": facts.rung,
+        "rests_on": RESTS_ON[facts.rung],
+        "scan_us": facts.scan_us,
+        "leds": {colour: said or "ok" for colour, said in tested.colours.items()},
+        "cells": {name(cell, columns): _cell(profile, tested, cell) for cell in sorted(tested.cells)},
+        "bounce": _histograms(tested),
+        "latency": latency,
+        "current": {
+            "peak_ma": round(facts.peak_ma, 1),
+            "budget_ma": profile.power.budget_ua / 1000,
+            "supply_holds": facts.supply,
+        },
+        "diodes": _diodes(profile, tested),
+    }
+    warnings = list(_warnings(profile, tested))
+    out = tuple(name(cell, columns) for cell in bits(dead | stuck))
+    return Report(tuple(faults), tuple(warnings), document | {"faults": faults, "warnings": warnings}, out)
+
+
+# -- faults -----------------------------------------------------------------------------------------------------------
+
+
+def _colour_faults(profile: Profile, tested: Tested) -> Iterator[str]:
+    size = profile.board.rows, profile.board.columns
+    for colour, said in tested.colours.items():
+        cells = missing(said, size)
+        if said == "nobody":
+            yield f"nobody said whether the LEDs shine {colour}"
+        elif said in COLOURS and said != colour:
+            order = profile.leds.colour_order
+            yield f"{colour} shows as {said}: leds.colour_order = {order!r} does not fit; `morbak map` finds what does"
+        elif cells is not None:
+            yield f"{names(mask(cells), size[1])} does not shine {colour}"
+        elif said not in ("", "yes", "y", colour):
+            yield f"{colour} was answered with {said!r}"
+
+
+def _dead_faults(dead: int, rows: int, columns: int) -> Iterator[str]:
+    full_rows, full_columns, cells = whole_lines(dead, rows, columns)
+    for row in full_rows:
+        yield f"no cell of row {row + 1} answers: a wire is off, or its diodes are turned"
+    for column in full_columns:
+        yield f"no cell of column {chr(ord('a') + column)} answers: a wire is off, or its diodes are turned"
+    if cells:
+        yield f"no answer from {names(cells, columns)}: a contact, a diode or a joint is bad"
+
+
+def _cell_faults(profile: Profile, tested: Tested) -> Iterator[str]:
+    columns = profile.board.columns
+    heard = [(cell, found) for cell, found in tested.cells.items() if found.state == "elsewhere"]
+    for cell, found in heard[:3]:
+        yield f"{name(cell, columns)} was lit, and a touch there is heard as {names(found.heard, columns)}"
+    if len(heard) > 3:
+        yield f"so it is with {len(heard) - 3} cells more: `morbak map` finds how the board is wired"
+    sentences = {
+        "unlit": "{cells}: nothing was lit when it should have been",
+        "several": "{cells}: one touch closes several contacts, which are bridged or lack a diode",
+        "stays closed": "{cells}: does not open again after a touch",
+        "stuck": "{cells}: closed with nobody touching",
+        "unsteady": "{cells}: opened while it was held; the contact is worn or a joint is bad",
+    }
+    for state, sentence in sentences.items():
+        if cells := mask(cell for cell, found in tested.cells.items() if found.state == state):
+            yield sentence.format(cells=names(cells, columns))
+    if tested.rest is not None and (noisy := tested.rest.noisy):
+        yield f"{names(noisy, columns)}: moves with nobody touching; look for a loose wire or a missing pull-up"
+    if worst := {cell: us for cell, us in _bounces(tested).items() if us > profile.matrix.release_us}:
+        yield (
+            f"{names(mask(worst), columns)}: bounces for up to {max(worst.values()) / 1000:.1f} ms, longer than "
+            f"matrix.release_us = {profile.matrix.release_us}, so one touch may count as two"
+        )
+
+
+def _diode_faults(profile: Profile, tested: Tested) -> Iterator[str]:
+    found = _diodes(profile, tested)
+    if found == "missing":
+        yield "three corners held read as four: matrix.diodes = true is not so, and a ghost would be taken for a touch"
+
+
+def _diodes(profile: Profile, tested: Tested) -> str:
+    """What three corners have told: as the profile says, missing, there after all, or not tried."""
+    if tested.three is None or tested.three & tested.corners != tested.corners:
+        return "not tried"
+    ghost = tested.three != tested.corners
+    if profile.matrix.diodes:
+        return "missing" if ghost else "there"
+    return "none, as the profile says" if ghost else "not needed"
+
+
+def _latency(tested: Tested) -> dict[str, int]:
+    times = sorted(
+        found.touch.lit_us
+        for found in tested.cells.values()
+        if found.touch is not None and found.touch.lit_us is not None
+    )
+    if not times:
+        return {"count": 0}
+    return {"count": len(times), "median_us": times[len(times) // 2], "max_us": times[-1]}
+
+
+def _latency_faults(tested: Tested, latency: dict[str, int]) -> Iterator[str]:
+    touched = sum(found.touch is not None for found in tested.cells.values())
+    if touched and not latency["count"]:
+        yield "no touch was answered with light"
+    elif latency["count"] and latency["median_us"] > LATENCY_US:
+        yield (
+            f"light answers a touch after {latency['median_us'] / 1000:.1f} ms, {LATENCY_US / 1000:.0f} ms are "
+            "allowed: the driver of the LEDs is late"
+        )
+
+
+def _current_faults(profile: Profile, facts: Facts) -> Iterator[str]:
+    budget_ma = profile.power.budget_ua / 1000
+    if facts.peak_ma > budget_ma:
+        yield f"{facts.peak_ma:.0f} mA were asked for, the budget is {budget_ma:.0f} mA: something passes the limit"
+    if facts.supply is False:
+        yield "the supply's voltage sags under white: use a stronger 5 V supply, with thicker wires"
+
+
+def _warnings(profile: Profile, tested: Tested) -> Iterator[str]:
+    columns = profile.board.columns
+    limit_us = profile.matrix.bounce_us
+    long = {cell: us for cell, us in _bounces(tested).items() if limit_us < us <= profile.matrix.release_us}
+    if long:
+        yield (
+            f"{names(mask(long), columns)}: bounces for up to {max(long.values()) / 1000:.1f} ms, longer than "
+            f"matrix.bounce_us = {limit_us}"
+        )
+    if _diodes(profile, tested) == "not needed":
+        yield (
+            "three corners held read as three: either there are diodes, and matrix.diodes = true is better, or the "
+            "driver guesses and leaves ghosts out"
+        )
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def _bounces(tested: Tested) -> dict[int, int]:
+    """The longest bounce of each cell that told one."""
+    told = {cell: found.touch.bounces_us.get(cell) for cell, found in tested.cells.items() if found.touch is not None}
+    return {cell: max(trains) for cell, trains in told.items() if trains is not None}
+
+
+def _cell(profile: Profile, tested: Tested, cell: int) -> dict[str, Any]:
+    found = tested.cells[cell]
+    shown: dict[str, Any] = {"state": found.state}
+    if found.state in ("elsewhere", "several"):
+        shown["heard"] = [name(heard, profile.board.columns) for heard in bits(found.heard)]
+    if found.touch is not None:
+        trains = found.touch.bounces_us.get(cell)
+        if trains is not None:
+            shown |= {"press_bounce_us": trains[0], "release_bounce_us": trains[1]}
+        shown["light_us"] = found.touch.lit_us
+    if tested.rest is not None and (moves := tested.rest.moves.get(cell)):
+        shown["moves_at_rest"] = moves
+    return shown
+
+
+def _histograms(tested: Tested) -> dict[str, dict[str, int]]:
+    """How many presses and releases bounced how long."""
+    trains = [
+        trains
+        for cell, found in tested.cells.items()
+        if found.touch is not None and (trains := found.touch.bounces_us.get(cell)) is not None
+    ]
+    return {"press": histogram(press for press, _ in trains), "release": histogram(release for _, release in trains)}
+
+
+def histogram(lengths_us: Iterable[int]) -> dict[str, int]:
+    """How many lengths lie in each bucket, by its name: the first it is not longer than."""
+    labels = [f"to {end} ms" for end in BUCKETS_MS] + [f"over {BUCKETS_MS[-1]} ms"]
+    counts = dict.fromkeys(labels, 0)
+    for length_us in lengths_us:
+        at = next((at for at, end in enumerate(BUCKETS_MS) if length_us <= 1000 * end), len(BUCKETS_MS))
+        counts[labels[at]] += 1
+    return counts
+
+
+# -- for people -------------------------------------------------------------------------------------------------------
+
+
+def _text(report: Report) -> Iterator[str]:
+    found, rests = report.document, report.document["rests_on"]
+    states: dict[str, int] = {}
+    for cell in found["cells"].values():
+        states[cell["state"]] = states.get(cell["state"], 0) + 1
+    yield f"Self-test of {found['board']} ({found['file']}): {rests['board']}."
+    yield ""
+    yield f"LEDs      {', '.join(f'{colour}: {said}' for colour, said in found['leds'].items())}"
+    yield f"          ({rests['leds']})"
+    yield f"cells     {', '.join(f'{count} {state}' for state, count in states.items())}"
+    yield f"          ({rests['cells']})"
+    for what in ("press", "release"):
+        buckets = ", ".join(f"{count} {label}" for label, count in found["bounce"][what].items() if count)
+        yield f"{'bounce' if what == 'press' else '':10}{what} {buckets or 'not seen'}"
+    yield f"          (scanned every {found['scan_us']} us: what is shorter is not seen)"
+    times = found["latency"]
+    figures = f"median {times['median_us']} us, longest {times['max_us']} us" if times["count"] else "none"
+    yield f"light     {times['count']} touches, {figures} from the scan to light"
+    yield f"          ({rests['latency']})"
+    yield f"current   at most {found['current']['peak_ma']:.0f} mA of {found['current']['budget_ma']:.0f} mA allowed"
+    yield f"          ({rests['current']})"
+    holds = {None: "unknown", True: "its voltage held", False: "its voltage sagged"}[found["current"]["supply_holds"]]
+    yield f"supply    {holds} ({rests['supply']})"
+    yield f"diodes    {found['diodes']}"
+    yield ""
+    yield from (f"fault     {fault}" for fault in report.faults)
+    yield from (f"warning   {warning}" for warning in report.warnings)
+    yield f"{len(report.faults)} faults, {len(report.warnings)} warnings."
