@@ -238,7 +238,7 @@ def ask(live: Live, cell: str) -> None:
 
 def take_a_menu(folder: Path) -> None:
     """The menu, a request, resignation tapped instead of held, and the gestures in words."""
-    with filmed(FAST, folder) as (live, camera):
+    with filmed(FAST.replace("lobby_ms = 100", "lobby_ms = 2500"), folder) as (live, camera):
         with opened_panel(camera, "help"):
             camera.take("help-attract")
         with opened_panel(camera, "world-open"):
