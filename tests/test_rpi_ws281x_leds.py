@@ -22,7 +22,8 @@ from hal.ports import Leds
 from hal.profile import Profile, load, shipped
 
 SIM = load(shipped("sim"))
-LIBRARIES = Path(__file__).parent / "fake_libraries"
+ROOT = Path(__file__).parent.parent
+LIBRARIES = ROOT / "tests/fake_libraries"
 COMMAND = [sys.executable, "-P", "-m", HELPER]
 LIT = b"\x01\x02\x03" * 49
 DARK = bytes(147)
@@ -72,7 +73,7 @@ class Library:
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
     """A library for the helper to import."""
-    monkeypatch.setenv("PYTHONPATH", str(LIBRARIES))
+    monkeypatch.setenv("PYTHONPATH", f"{LIBRARIES}:{ROOT}")
     monkeypatch.setenv("FAKE_WS281X", str(tmp_path))
     return Library(tmp_path)
 
@@ -211,7 +212,7 @@ def test_a_missing_module_is_said_with_its_command(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the library the sentence says what to install."""
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
     with pytest.raises(PartError, match=r"the module rpi_ws281x is missing .*: `.* -m pip install rpi-ws281x`"):
         opened()
 
@@ -422,10 +423,8 @@ time.sleep(60)
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
 def test_a_board_that_is_killed_leaves_no_light(library: Library, name: str) -> None:
     """However the board's own process ends, SIGKILL included, the end of its pipe makes the chain dark (case A28)."""
-    root = str(Path(__file__).parent.parent)
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "PYTHONPATH": f"{LIBRARIES}:{root}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as board:
