@@ -7,17 +7,16 @@ of touch from the design, not from the code under test.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from random import Random
 
-from firmware import record
 from firmware.games import morbak
 from firmware.snapshot import Phase, Side
 from firmware.table import Played
 from sim.drive import Drive
 from sim.fingers import Finger
 from sim.hands import MS, SETTLED_US, TIMES, Hands, S, Tally
+from sim.read_back import read_back
 from sim.reckoning import OTHER, Reckoning
 
 # What the wire adds to an edge's own time: 3 ms of bounce, and a scan that may be 5 ms away when nobody touches.
@@ -74,7 +73,9 @@ class People(Hands):
         self._report.games += 1
         self._report.plies += len(game.moves)
         self._report.results[game.ending.reason] += 1
-        self._check_record()
+        problem = read_back(game)
+        if problem is not None:
+            self.violated(problem)
 
     @property
     def mover(self) -> Side:
@@ -296,26 +297,6 @@ class People(Hands):
         """The position on the board."""
         assert self.table.game is not None
         return self.table.game.state
-
-    def _check_record(self) -> None:
-        """The record of the game, read back, tells the same game."""
-        game = self.table.game
-        assert game is not None and game.ending is not None
-        line = sorted(morbak.cell_name(cell) for cell in game.ending.line) or None
-        told = {
-            "v": 1,
-            "rules": game.rules._asdict(),
-            "starter": game.starter,
-            "moves": [move.text for move in game.moves],
-            "result": game.ending.result,
-            "reason": game.ending.reason,
-            "line": line,
-            "final": morbak.format_position(game.state),
-            "timeouts": game.timeouts,
-        }
-        for _, read in record.replay([json.dumps(told)]):
-            if isinstance(read, record.RecordError):
-                self.violated(f"the record does not read back: {read}")
 
 
 def _wins(state: morbak.State, action: morbak.Action) -> bool:

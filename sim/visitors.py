@@ -7,41 +7,28 @@ is left to the reasons, who know what is due by itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import takewhile
 from random import Random
 
 from firmware.games import morbak
-from firmware.match import Match
 from firmware.snapshot import Phase
-from sim.fingers import Finger, wander
 from sim.hall import Hall
 from sim.hands import MS, SETTLED_US, S
-from sim.menu_hands import MenuHands
-from sim.people import People
-from sim.reasons import COUNTDOWN_US, IDLE_US, PARK_US
+from sim.reasons import COUNTDOWN_US, PARK_US
+from sim.visit import Restarted, Visit
 
-MINUTE_US = 60 * S
 # Thinking stops this long before a limit: what then happens is the people's to plan.
 SPARE_US = 4 * S
 # Nobody thinks so long that a game without a limit a move would fall asleep.
 LONGEST_THOUGHT_US = 200 * S
 
 
-class Restarted(Exception):
-    """The board has started anew under whoever was doing something."""
-
-
-class Visitors:
-    """Whoever is in the hall. `present`: somebody sits at the board."""
+class Visitors(Visit):
+    """Whoever is in the hall, one visit after the other. `in_turn`: called while somebody thinks."""
 
     def __init__(self, hall: Hall, chance: Random, restarts_us: list[tuple[int, bool]]) -> None:
-        """`restarts_us`: when the board is started anew, and whether because the power fails."""
-        self.hall, self._chance, self._restarts = hall, chance, sorted(restarts_us)
-        self.present = False
-        self.usual = hall.table.match
-        self.match = self.usual  # as these visitors have chosen it
-        self._counted: int | None = None  # the game whose result is in the match
-        self.in_turn: list[Callable[[], None]] = []  # what happens while somebody thinks, once each
+        """As for a visit."""
+        super().__init__(hall, chance, restarts_us)
+        self.in_turn: list[Callable[[], None]] = []
 
     # -- one thing after the other -----------------------------------------------------------------------------------
 
@@ -49,7 +36,7 @@ class Visitors:
         """Whatever comes next; `until_us`: how long nothing may happen on an empty board, as in a night."""
         self.hall.reasons.forget()
         try:
-            self._restart_if_due()
+            self.restart_if_due()
             phase = self.hall.table.phase
             if phase == "attract":
                 self._attract(until_us)
@@ -61,55 +48,9 @@ class Visitors:
                 self._result()
             else:
                 self.people.violated(f"visitors find the board in {phase}")
-                self._run_for(130 * S)
+                self.run_for(130 * S)
         except Restarted:
-            self._started()
-
-    @property
-    def people(self) -> People:
-        """Two people at the board as it is since its last start."""
-        return self.hall.people
-
-    @property
-    def menu(self) -> MenuHands:
-        """The same, at the menu."""
-        return MenuHands(self.hall, self._chance)
-
-    def _run_for(self, us: int) -> None:
-        self._run_until(self.hall.drive.now_us + us)
-
-    def _run_until(self, t_us: int) -> None:
-        """Go on to `t_us` of the board's clock; raises Restarted where it is started anew before."""
-        drive, begun_us = self.hall.drive, self.hall.now_us - self.hall.drive.now_us
-        if self._restarts and self._restarts[0][0] - begun_us <= t_us:
-            drive.run_until(max(drive.now_us, self._restarts[0][0] - begun_us))
-            self._restart_if_due()
-        drive.run_until(max(drive.now_us, t_us))
-
-    def _restart_if_due(self) -> None:
-        if self._restarts and self._restarts[0][0] <= self.hall.now_us:
-            _, power = self._restarts.pop(0)
-            self.people.played()
-            self.hall.cut() if power else self.hall.restart()
-            raise Restarted
-
-    def _started(self) -> None:
-        """Somebody is there after a start, or nobody."""
-        self.present = self._likely(0.7)
-        self._look_at_game()
-
-    def _look_at_game(self) -> None:
-        """The match is that of the game on the table, its result, if it has one, included."""
-        table = self.hall.table
-        self.match = self.usual if table.game is None else table.match
-        self._counted = table.number if table.game is not None and table.game.ending is not None else None
-
-    def _likely(self, share: float) -> bool:
-        return self._chance.random() < share
-
-    def _now_and_then(self) -> int:
-        """A while of some seconds, seldom of minutes."""
-        return int(min(600.0, self._chance.expovariate(1 / 40)) * S) + S
+            self.started()
 
     # -- attract and lobby -------------------------------------------------------------------------------------------
 
@@ -117,84 +58,42 @@ class Visitors:
         """Nobody is there; then somebody comes, and finds the lobby or a parked game."""
         self.present = False
         if quiet_us:
-            self._run_for(quiet_us)
+            self.run_for(quiet_us)
             return
-        self._run_for(self._now_and_then())
+        self.run_for(self.now_and_then())
         self.hall.counts["visitors"] += 1
-        self._chance.choices((self._lean, self._drum, lambda: None), (10, 6, 84))[0]()
+        self.chance.choices((self.lean, self.drum, lambda: None), (10, 6, 84))[0]()
         if self.hall.table.phase != "attract":
             return
         self.present = True
-        self.people.peaceful = self._likely(0.2)
+        self.people.peaceful = self.likely(0.2)
         parked = self.hall.table.game is not None
         self.people.tap_into("paused" if parked else "lobby")
         if not parked:
-            self._expect_match(self.usual)
+            self.expect_match(self.usual)
             self._lobby()
-
-    def _lean(self) -> None:
-        """A hand, or somebody who leans on the board: nothing comes of it, as 4 cells and more mean nothing."""
-        people, before = self.people, self.hall.table.phase
-        start_us = people.start_us()
-        cells = self._chance.sample(range(49), self._chance.randrange(4, 9))
-        lifted_us = start_us + self._chance.randrange(200, 30_000) * MS
-        people.fingers_down([(cell, start_us, lifted_us) for cell in cells])
-        people.expect(self.hall.table.phase == before, f"a palm in {before} led to {self.hall.table.phase}")
-        people.expect(people.played() == [], "a palm has played")
-
-    def _drum(self) -> None:
-        """Children drum on the board; whatever comes of it, no game is lost and no phase comes by itself too soon."""
-        drive = self.hall.drive
-        self.hall.reasons.wild = True
-        self.hall.counts["children"] += 1
-        end_us = drive.now_us + self._chance.randrange(5, 60) * S
-        fingers = list(takewhile(lambda move: move.t_us < end_us, wander(self._chance, drive.now_us)))
-        last = {move.cell: move.down for move in fingers}
-        fingers += [Finger(end_us, cell, False) for cell, down in last.items() if down]
-        self.people.report_touches(fingers)
-        drive.fingers(fingers)
-        drive.run_until(end_us + 8 * S)  # a lobby they have opened is over by then
-        self.hall.reasons.wild = False
-        self._take_over()
-
-    def _take_over(self) -> None:
-        """Go on from whatever the children have left."""
-        self.people.played()
-        self._look_at_game()
-        game, table = self.hall.table.game, self.hall.table
-        if game is not None:
-            self.people.clock.adopt(game)
-            if game.clocks.running is not None:
-                self.people.clock.go(game.clocks.since_us)
-        self.present = self._likely(0.5)
-        if table.phase == "menu":
-            self.menu.leave_alone()
 
     def _lobby(self) -> None:
         """The lobby, just entered: perhaps the options, then play, unless they walk away from the options."""
         lot = self.hall.table.game is None
-        if self._likely(0.45):
+        if self.likely(0.45):
             self.match = self.menu.options(self.match)
-            if self._likely(0.1):
+            if self.likely(0.1):
                 self._options_left()
                 return
             self.menu.close("lobby")
             lot = self.hall.table.game is None
-        self._expect_match(self.match)
+        self.expect_match(self.match)
         self.people.wait_in_lobby(lot)
-        self._expect_match(self.match)
-        self.present = not self._likely(0.06)  # some have touched only to see what happens
+        self.expect_match(self.match)
+        self.present = not self.likely(0.06)  # some have touched only to see what happens
 
     def _options_left(self) -> None:
         self.hall.counts["left_options"] += 1
-        self._idle("attract")
+        self.idle("attract")
         self.people.expect(self.hall.table.game is None, "open options that were left have left a game")
         self.match = self.usual
-        self._expect_match(self.usual)
-
-    def _expect_match(self, match: Match) -> None:
-        found = self.hall.table.match
-        self.people.expect(found == match, f"the match is {found}, not {match}")
+        self.expect_match(self.usual)
 
     # -- play --------------------------------------------------------------------------------------------------------
 
@@ -203,13 +102,13 @@ class Visitors:
             self._walk_away()
             return
         self._check_clocks()
-        self._chance.choices(
-            (self._move, self._menu_in_play, self._walk_away, self._rest, self._drum), (900, 30, 17, 20, 2)
+        self.chance.choices(
+            (self._move, self._menu_in_play, self._walk_away, self._rest, self.drum), (900, 30, 17, 20, 2)
         )[0]()
 
     def _move(self) -> None:
         """Think, then touch."""
-        self._think(int(self._chance.expovariate(1 / 7) * S))
+        self._think(int(self.chance.expovariate(1 / 7) * S))
         if self.hall.table.phase == "play":
             self.people.turn()
 
@@ -220,10 +119,10 @@ class Visitors:
         if limit_us is not None:
             us = min(us, limit_us - now_us - SPARE_US)
         if us > 0:
-            self._run_for(us // 2)
+            self.run_for(us // 2)
             for happens in self.in_turn:
                 happens()
-            self._run_for(us - us // 2)
+            self.run_for(us - us // 2)
 
     def _check_clocks(self) -> None:
         game = self.hall.table.game
@@ -245,13 +144,13 @@ class Visitors:
         """A hand on the board, where there is time enough for it."""
         limit_us = self.people.clock.limit_us(self.people.mover)
         if limit_us is None or limit_us - self.hall.drive.now_us > 40 * S:
-            self._lean()
+            self.lean()
 
     def _walk_away(self) -> None:
         """Nobody touches any more; perhaps a bag lies on the board, perhaps somebody comes back in time."""
         self.present = False
         self.hall.counts["left_play"] += 1
-        bag = self._put_bag() if self._likely(0.2) else None
+        bag = self._put_bag() if self.likely(0.2) else None
         if self.match.limits.move_us is None:
             self._fall_asleep()
         else:
@@ -265,7 +164,7 @@ class Visitors:
         harmless = [action.cell for action in morbak.legal(self.people.state()) if action.kind == "light"]
         if not harmless:
             return None
-        cell = self._chance.choice(harmless)
+        cell = self.chance.choice(harmless)
         self.people.finger_down(cell)
         self.hall.drive.run_for(6 * S)  # after 5 s it counts for nothing
         return cell
@@ -280,28 +179,28 @@ class Visitors:
                 self.present = True
                 people.turn()
                 return
-            self._run_until(limit_us - S)
+            self.run_until(limit_us - S)
             people.run_out(limit_us)
             return
-        if self._likely(0.4):
-            wake_us = asleep_us - self._chance.randrange(S, COUNTDOWN_US - S)
-            self._run_until(wake_us)
+        if self.likely(0.4):
+            wake_us = asleep_us - self.chance.randrange(S, COUNTDOWN_US - S)
+            self.run_until(wake_us)
             people.wake()
             self.hall.counts["woken"] += 1
-            self.present = self._likely(0.8)
+            self.present = self.likely(0.8)
             return
-        self._run_until(asleep_us + SETTLED_US)
+        self.run_until(asleep_us + SETTLED_US)
         people.expect(self.hall.table.phase == "paused", f"untouched for 5 min, and in {self.hall.table.phase}")
         people.clock.stop(self.hall.table.phase_us)
 
     def _time_out(self) -> None:
         """A limit a move: three time-outs running park the game, unless somebody comes back."""
         people = self.people
-        back = self._chance.randrange(1, 3) if self._likely(0.3) else 3
+        back = self.chance.randrange(1, 3) if self.likely(0.3) else 3
         for _ in range(back):
             limit_us = people.clock.limit_us(people.mover)
             assert limit_us is not None
-            self._run_until(limit_us - S // 10)
+            self.run_until(limit_us - S // 10)
             people.run_out(limit_us)
             if self.hall.table.phase != "play":
                 break
@@ -313,16 +212,16 @@ class Visitors:
 
     def _paused(self) -> None:
         """A parked game, or one that was interrupted."""
-        if not self.present and self._likely(0.15):
+        if not self.present and self.likely(0.15):
             self.present = True  # somebody else comes before the board invites
         if not self.present:
-            self._idle("attract")
+            self.idle("attract")
             return
-        self._run_for(self._chance.randrange(300 * MS, 20 * S))
-        self._chance.choices((self._resume, self._new_game, self._menu_in_pause, self._go), (60, 12, 14, 14))[0]()
+        self.run_for(self.chance.randrange(300 * MS, 20 * S))
+        self.chance.choices((self._resume, self._new_game, self._menu_in_pause, self._go), (60, 12, 14, 14))[0]()
 
     def _resume(self) -> None:
-        self.people.peaceful = self._likely(0.2)
+        self.people.peaceful = self.likely(0.2)
         self.people.tap_into("play")
 
     def _go(self) -> None:
@@ -341,44 +240,39 @@ class Visitors:
     def _result(self) -> None:
         game = self.hall.table.game
         assert game is not None and game.ending is not None
-        if self._counted != self.hall.table.number:
-            self._counted = self.hall.table.number
+        if self.counted != self.hall.table.number:
+            self.counted = self.hall.table.number
             self.match = self.match.ended(game.ending.result)
-            self._expect_match(self.match)
+            self.expect_match(self.match)
             self.people.ended()
         if not self.present:
             self._leave_result()
             return
-        self._chance.choices((self._rematch, self._leave_result, lambda: self._use_menu("result")), (45, 45, 10))[0]()
+        self.chance.choices((self._rematch, self._leave_result, lambda: self._use_menu("result")), (45, 45, 10))[0]()
 
     def _rematch(self) -> None:
-        self._run_for(self._chance.randrange(S, 20 * S))
+        self.run_for(self.chance.randrange(S, 20 * S))
         self.match = self.match.following()
         self.people.rematch()
         self._lobby()
 
     def _leave_result(self) -> None:
         self.hall.counts["left_result"] += 1
-        self._idle("attract")
+        self.idle("attract")
         self.match = self.usual
-        self._expect_match(self.usual)
+        self.expect_match(self.usual)
 
     # -- menus -------------------------------------------------------------------------------------------------------
 
     def _use_menu(self, below: Phase) -> None:
         """Something in the menu; or they open it and walk away."""
-        if self._likely(0.15):
+        if self.likely(0.15):
             self.menu.open()
             self.hall.counts["left_menu"] += 1
-            self._run_for(30 * S + 100 * MS)
+            self.run_for(30 * S + 100 * MS)
             self.people.expect(self.hall.table.phase == below, f"a menu left alone led to {self.hall.table.phase}")
             self.present = False
             return
         if self.menu.use(below) == "lobby":
             self.hall.counts["new_games"] += 1
             self._lobby()
-
-    def _idle(self, phase: Phase) -> None:
-        """Nobody touches for 2 min, which leads to a phase."""
-        self._run_for(IDLE_US + 200 * MS)
-        self.people.expect(self.hall.table.phase == phase, f"2 min alone led to {self.hall.table.phase}, not {phase}")
