@@ -41,16 +41,19 @@ def divided_hz(core_hz: int, spi_hz: int, divider_hz: int | None = None) -> int:
     return core_hz // (divider + divider % 2)
 
 
-def timed_problem(sent_bytes: int, took_ns: int, spi_hz: int) -> str | None:
-    """Why a bus that took so long for so many bytes has another clock than `spi_hz`; None if it may have that one.
+def timed_hz(sent_bytes: int, took_ns: int) -> int:
+    """The clock of a bus that took so long for so many bytes, or a slower one: a busy machine only adds to the time."""
+    return sent_bytes * 8_000_000_000 // max(took_ns, 1)
 
-    For a long write, the shortest of several tries: a busy machine only makes them longer. A quarter is left for
-    what a write costs beside its bits; a core clock that slips is off by 0.6 or 1.6 at least (cases A15, A16).
-    """
-    real_hz = sent_bytes * 8_000_000_000 // max(took_ns, 1)
-    if 4 * spi_hz <= 5 * real_hz and 4 * real_hz <= 5 * spi_hz:
-        return None
-    return f"it runs at {real_hz / 1e6:.2f} MHz where {spi_hz / 1e6:.2f} MHz were asked for"
+
+def too_fast(real_hz: int, spi_hz: int) -> bool:
+    """Whether a timed clock is not the one that was asked for; a core clock that slips up is off by 1.6 (case A15)."""
+    return 4 * real_hz > 5 * spi_hz
+
+
+def too_slow(real_hz: int, spi_hz: int) -> bool:
+    """Whether a timed clock may be slower than asked for; a quarter is left for what a write costs beside its bits."""
+    return 5 * real_hz < 4 * spi_hz
 
 
 def latch_bytes(spi_hz: int) -> int:

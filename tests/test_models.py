@@ -9,7 +9,7 @@ import pytest
 
 from hal import machine, models, ws2812
 from hal.models import Model, boot_settings, core_mhz, led_choices, model, spi_problem
-from hal.ws2812 import SPI_HZ, divided_hz, timed_problem
+from hal.ws2812 import SPI_HZ, divided_hz, timed_hz, too_fast, too_slow
 
 PI3, PI4, PI5 = (model(f"Raspberry Pi {number} Model B Rev 1.1") for number in (3, 4, 5))
 ZERO2 = model("Raspberry Pi Zero 2 W Rev 1.0")
@@ -157,15 +157,14 @@ def test_a_clock_is_divided_by_an_even_number(core_mhz: int, hz: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("factor", "fits"),
-    [(1.0, True), (1.1, True), (1.24, True), (1.27, False), (1.6, False), (0.81, True), (0.62, False)],
+    ("factor", "slow", "fast"),
+    [(1.0, 0, 0), (1.24, 0, 0), (1.27, 1, 0), (1.6, 1, 0), (0.81, 0, 0), (0.79, 0, 1), (0.62, 0, 1)],
 )
-def test_a_timed_write_tells_another_clock(factor: float, fits: bool) -> None:
+def test_a_timed_write_tells_another_clock(factor: float, slow: int, fast: int) -> None:
     """A write that takes as long as its bits, or a quarter more, fits; one at 400 for 250 MHz or back does not."""
-    took_ns = round(4096 * 8 / SPI_HZ * factor * 1e9)
-    reason = timed_problem(4096, took_ns, SPI_HZ)
-    assert fits == (reason is None)
-    assert fits or f"{SPI_HZ / factor / 1e6:.2f} MHz where 2.40 MHz" in str(reason)
+    hz = timed_hz(4096, round(4096 * 8 / SPI_HZ * factor * 1e9))
+    assert abs(hz - SPI_HZ / factor) < 2
+    assert (bool(slow), bool(fast)) == (too_slow(hz, SPI_HZ), too_fast(hz, SPI_HZ))
 
 
 def test_a_machine_is_read_from_its_files(tmp_path: Path) -> None:

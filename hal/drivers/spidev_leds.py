@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import logging
 import os
 import struct
 from collections.abc import Callable
@@ -22,12 +23,14 @@ from hal.ports import Leds
 from hal.profile import Profile
 from hal.ws2812 import Ws2812Leds
 
+log = logging.getLogger("morbak")
+
 DEVICE = "/dev/spidev0.0"
 BUFFER_FILE = "sys/module/spidev/parameters/bufsiz"
 DEFAULT_BUFFER = 4_096
 # linux/spi/spidev.h
 _WRITE_MODE, _WRITE_BITS, _WRITE_SPEED = 0x4001_6B01, 0x4001_6B03, 0x4004_6B04
-_TRIES = 3
+_TRIES = 8
 
 _OPEN_HELP = {
     errno.ENOENT: "is not there: SPI is off; turn it on with `sudo raspi-config nonint do_spi 0`",
@@ -51,7 +54,9 @@ def open_leds(profile: Profile, root: Path = ROOT) -> Leds:
     try:
         chain = SpiLeds(bus, profile.led_count, leds.spi_hz, idles_high=idles_high)
         chain.blank()
-        bus.check_clock(min(buffer_bytes, DEFAULT_BUFFER))
+        if doubt := bus.check_clock(min(buffer_bytes, DEFAULT_BUFFER)):
+            chain.about += f", {doubt}"
+            log.warning("LEDs: %s.", chain.about)
     except BaseException:
         bus.close()
         raise
@@ -95,16 +100,23 @@ class Bus:
         if os.write(self._fd, data) != len(data):
             raise OSError(errno.EIO, f"{self._name} took a part of a frame only")
 
-    def check_clock(self, size: int = DEFAULT_BUFFER, now_ns: Callable[[], int] = perf_counter_ns) -> None:
-        """Time silence on the wire. Raises PartError for a bus that runs at another clock than it was told to."""
-        silence = bytes(size)
-        took_ns = []
+    def check_clock(self, size: int = DEFAULT_BUFFER, now_ns: Callable[[], int] = perf_counter_ns) -> str:
+        """Time silence on the wire until it takes the time of our clock; what to say of a bus that never does.
+
+        Raises PartError for a bus that is too fast. One that seems too slow may be a busy machine's, and a board that
+        is dark for nothing is worse than one that flickers with the reason shown.
+        """
+        silence, hz = bytes(size), 0
         for _ in range(_TRIES):
             start_ns = now_ns()
             self.send(silence)
-            took_ns.append(now_ns() - start_ns)
-        if reason := ws2812.timed_problem(len(silence), min(took_ns), self._spi_hz):
-            raise PartError(f"{self._name}: {reason}; `morbak doctor` says which line of config.txt is missing")
+            hz = max(hz, ws2812.timed_hz(size, now_ns() - start_ns))
+            if not ws2812.too_slow(hz, self._spi_hz):
+                break
+        runs = f"{hz / 1e6:.2f} MHz where {self._spi_hz / 1e6:.2f} MHz were asked for"
+        if ws2812.too_fast(hz, self._spi_hz):
+            raise PartError(f"{self._name} runs at {runs}: `morbak doctor` says which line of config.txt is missing")
+        return f"timed at {runs}, see `morbak doctor`" if ws2812.too_slow(hz, self._spi_hz) else ""
 
     def close(self) -> None:
         """Give the device back."""

@@ -77,4 +77,4 @@ def test_two_programs_cannot_draw_on_one_chain() -> None:
         f"LEDs: not spidev: {taken}",
         'LEDs: driver = "auto" picks leds0 (this computer is no known Pi; a kernel driver needs no model) after others '
         "failed.",
-    ] == ran.stderr.splitlines()
+    ] == [line for line in ran.stderr.splitlines() if "timed at" not in line]
