@@ -33,7 +33,7 @@ def board(driver: str, pin: str) -> Profile:
     return REFERENCE._replace(leds=type(REFERENCE.leds)(driver=driver, pin=pin))
 
 
-KERNEL_LEDS, PWM_LEDS = board("leds0", "GPIO18"), board("rpi_ws281x", "GPIO18")
+KERNEL_LEDS, PWM_LEDS = load(shipped("pi5")), load(shipped("pwm"))
 BOARDS = {"pi5_leds0": KERNEL_LEDS, "pi5_old_kernel": KERNEL_LEDS, "zero2w_sound": PWM_LEDS}
 # What is not fine on each machine, worst first.
 EXPECTED = {
@@ -223,6 +223,19 @@ def test_a_bus_on_pins_of_the_board_is_turned_off_and_no_other(tmp_path: Path) -
     mend(folder, one(doctor.examine(Probe.recorded(folder), REFERENCE), "kernel pins").fix)
     assert "dtparam=i2c_arm=on,i2s=off,spi=on" in settings.read_text()
     assert [] == said(doctor.examine(Probe.recorded(folder), REFERENCE), "kernel pins")
+
+
+def test_a_bus_that_only_a_big_board_is_in_the_way_of(tmp_path: Path) -> None:
+    """I2C takes GPIO2, which the 9 x 9 board has a column on and the reference board nothing."""
+    folder = unpack("pi4_bookworm", tmp_path)
+    settings = folder / "boot/firmware/config.txt"
+    settings.write_text(settings.read_text().replace("dtparam=spi=on", "dtparam=spi=on\ndtparam=i2c_arm=on"))
+    nine = load(shipped("nine"))
+    assert [] == said(doctor.examine(Probe.recorded(folder), REFERENCE), "kernel pins")
+    finding = one(doctor.examine(Probe.recorded(folder), nine), "kernel pins")
+    assert "GPIO2 (J8:3) (matrix.columns), by dtparam=i2c_arm=on" in finding.text
+    mend(folder, finding.fix)
+    assert [] == said(doctor.examine(Probe.recorded(folder), nine), "kernel pins")
 
 
 def test_whoever_has_a_pin_is_named(tmp_path: Path) -> None:
