@@ -83,6 +83,16 @@ def test_each_machine_has_its_ailments_and_no_others(name: str, tmp_path: Path) 
     assert EXPECTED[name] == ailing
 
 
+def test_a_sound_machine_is_told_all_that_was_looked_at(tmp_path: Path) -> None:
+    """Every check that applies says what it found in order, so that silence is never taken for health."""
+    found = examined("pi4_bookworm", tmp_path)
+    assert {
+        "model", "system", "environment", "state", "clock", "supply", "chips", "holders", "spi", "spi clock",
+        "spi buffer", "permissions", "libraries", "lgpio",
+    } == {each.check for each in found}  # fmt: skip
+    assert "This is a Raspberry Pi 4 Model B Rev 1.4 (revision c03114)." == found[0].text
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_finding_is_a_sentence_with_one_command(name: str, tmp_path: Path) -> None:
     """A finding is one sentence; whatever is not fine has a command that a shell understands, and what is fine none."""
@@ -302,6 +312,27 @@ def test_the_kernels_driver_is_asked_for_count_and_gamma(tmp_path: Path) -> None
         assert level == one(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0").level
     (folder / "proc/sys/kernel/osrelease").write_text("6.12.55+rpt-rpi-2712\n")
     assert "darkness" in said(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0")[0].text
+
+
+def test_the_kernels_driver_must_be_on_the_boards_pin(tmp_path: Path) -> None:
+    """An overlay on another line, its usual one if none is given, lights nothing; the command moves it."""
+    folder = unpack("pi5_leds0", tmp_path)
+    settings = folder / "boot/firmware/config.txt"
+    for old, new, named in ((",gpio=18", ",gpio=12", "GPIO12"), (",gpio=12", "", "GPIO4")):
+        settings.write_text(settings.read_text().replace(old, new))
+        finding = next(each for each in said(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0"))
+        assert "broken" == finding.level and named in finding.text and "GPIO18" in finding.text
+    mend(folder, finding.fix)
+    assert "fine" == one(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0").level
+
+
+def test_the_leds_data_line_is_a_pin_too(tmp_path: Path) -> None:
+    """A receiver for remote controls on the line of the LEDs is in their way; on SPI the bus is theirs."""
+    folder = unpack("zero2w_sound", tmp_path)
+    settings = folder / "boot/firmware/config.txt"
+    settings.write_text(settings.read_text() + "dtoverlay=gpio-ir\n")
+    assert "GPIO18 (J8:12) (leds.pin)" in one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "kernel pins").text
+    assert [] == said(doctor.examine(Probe.recorded(folder), REFERENCE), "kernel pins")
 
 
 def test_why_there_is_no_leds0_is_told(tmp_path: Path) -> None:
