@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from firmware import config, settings_file
+from firmware import config, good_start, settings_file
 from firmware.app import App, RealClock
 from firmware.arguments import Misuse, add_board, count, port, profile
 from firmware.assembly import Assembly, new_table
@@ -164,7 +164,8 @@ async def _play(
     if state.trouble is not None:
         log.warning("%s", state.trouble)
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
-    opened = _open(profile, seed)
+    with good_start.watched(profile, state.path):
+        opened = _open(profile, seed)
     assembly = Assembly(opened.board, opened.clock, started, state, random.Random(seed))
     _end_on_signals(assembly.app)  # before the line below: whoever has read it may end the board
     print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from firmware.arguments import Misuse, add_state
 from firmware.state_directory import default
-from hal.errors import ProfileError
 from hal.profile import Profile, load, shipped
 
 if TYPE_CHECKING:
@@ -77,14 +76,7 @@ def _suits(probe: Probe) -> str:
     """The shipped board that suits a machine."""
     from hal.doctor_boot import model
 
-    return "pi5" if model(probe).generation == 5 and _ships("pi5") else "reference"
-
-
-def _ships(name: str) -> bool:
-    try:
-        return shipped(name).is_file()
-    except ProfileError:
-        return False
+    return "pi5" if model(probe).generation == 5 else "reference"
 
 
 def _board(name: str) -> Profile:

@@ -1,20 +1,44 @@
-"""The last good start: what was installed when the board last started well, for `morbak doctor` (case A34)."""
+"""The last good start: what was installed when a board of wires last started well, and what changed since (case A34).
+
+What this needs is imported for boards of wires only: a simulated one does not wait for it.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 from firmware.kept_file import KeptFile, NotKept
-from hal.doctor_facts import versions
-from hal.doctor_machine import LAST_START
+from hal.drivers import SIMULATED
+from hal.errors import PartError
+from hal.profile import Profile
 
 log = logging.getLogger("morbak")
 
 
+@contextlib.contextmanager
+def watched(profile: Profile, state: Path) -> Iterator[None]:
+    """Around the opening of a board: versions are kept when it opens, and what changed since is logged when not."""
+    if profile.matrix.driver == SIMULATED:
+        yield
+        return
+    try:
+        yield
+    except PartError:
+        if sentence := changes(state):
+            log.warning("%s", sentence)
+        raise
+    keep(state)
+
+
 def keep(state: Path) -> None:
     """Leave the versions of kernel, Python and device libraries in the state directory; a disk that fails is logged."""
+    from hal.doctor_facts import versions
+    from hal.doctor_machine import LAST_START
+
     kept = KeptFile(state / LAST_START, json.loads)
     now = {"versions": versions()}
     if kept.read().value == now:
@@ -23,3 +47,15 @@ def keep(state: Path) -> None:
         kept.write(json.dumps(now).encode() + b"\n")
     except NotKept as fault:
         log.warning("%s", fault)
+
+
+def changes(state: Path) -> str:
+    """What was upgraded since the last good start, in a sentence; "" for nothing, or where that is not known."""
+    from hal.doctor_facts import versions
+    from hal.doctor_machine import check_changes
+    from hal.doctor_probe import Probe
+    from hal.machine import ROOT
+
+    facts = {"versions": versions(), "state": {"path": str(state.absolute())}}
+    found = check_changes(Probe(ROOT, {"facts": json.dumps(facts)}))
+    return "".join(finding.text for finding in found if finding.level != "fine")

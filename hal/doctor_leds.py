@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hal.doctor_probe import Probe
     from hal.profile import Profile
 
+# The line that the overlay ws2812-pio drives unless it is told another.
+PIO_PIN = 4
 SPI_SETTING = {4: "core_freq_min=500"}
 _AUDIO_OFF = f"sudo sed -i 's/^dtparam=audio=on/dtparam=audio=off/' {CONFIG}"
 _PIO_FILE = "boot/firmware/overlays/ws2812-pio.dtbo"
@@ -184,7 +186,7 @@ def check_leds0(probe: Probe, profile: Profile) -> list[Finding]:
     device = profile.leds.device or leds0_leds.DEVICE
     if not probe.exists(device):
         return [_no_leds0(probe, profile, device)]
-    found = [*_count(probe, profile), *_gamma(probe)]
+    found = [*_place(probe, profile), *_count(probe, profile), *_gamma(probe)]
     return found or [fine("leds0", f"The kernel drives {profile.led_count} LEDs on {device}.")]
 
 
@@ -214,6 +216,18 @@ def _change(setting: str, wanted: int) -> str:
     """The command that gives the overlay this setting, which its line may have or not."""
     edit = f"s/,{setting}=[0-9]*//;s/$/,{setting}={wanted}/"
     return f"sudo sed -i '/^dtoverlay=ws2812-pio/{{{edit}}}' {CONFIG}"
+
+
+def _place(probe: Probe, profile: Profile) -> list[Finding]:
+    loaded = overlay(probe, "ws2812-pio")
+    if loaded is None or profile.leds.gpio is None:
+        return []
+    given = re.search(r"\bgpio=(\d{1,2})\b", loaded)
+    gpio = int(given[1]) if given else PIO_PIN
+    if gpio == profile.leds.gpio:
+        return []
+    text = f"The overlay ws2812-pio drives GPIO{gpio} and the LEDs hang on {profile.leds.pin}."
+    return [broken("leds0", text, _change("gpio", profile.leds.gpio), RESTART)]
 
 
 def _count(probe: Probe, profile: Profile) -> list[Finding]:

@@ -132,9 +132,11 @@ def _named(found: list[Chip]) -> str:
 
 def check_kernel(probe: Probe, profile: Profile) -> list[Finding]:
     """No pin of the board is one that config.txt gives to the kernel."""
-    claims = dict(_claims(probe))
+    claims: dict[int | None, str] = dict(_claims(probe))
     taken: dict[str, list[str]] = {}
-    for key, pin in wanted(profile):
+    leds = pins.parse(profile.leds.pin)
+    own = [] if leds.bcm in pins.SPI0 or "ws2812-pio" in claims.get(leds.bcm, "") else [("leds.pin", leds)]
+    for key, pin in (*wanted(profile), *own):
         if pin.bcm in claims:
             taken.setdefault(claims[pin.bcm], []).append(f"{pin} ({key})")
     found = [
@@ -173,7 +175,7 @@ def _claims(probe: Probe) -> Iterator[tuple[int, str]]:
             yield (int(number) if number.isascii() and number.isdigit() else usual), f"dtoverlay={name}"
 
 
-def _functions(probe: Probe, profile: Profile, said: set[int]) -> list[Finding]:
+def _functions(probe: Probe, profile: Profile, said: set[int | None]) -> list[Finding]:
     """What `pinctrl` says of pins that nothing has been said of yet: they must be plain GPIO."""
     shown = dict(re.findall(r"^\s*(\d{1,2}): .*?// \S+ = (\S+)", probe.output("pinctrl"), re.M))
     found = []

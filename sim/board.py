@@ -30,7 +30,7 @@ class SimBoard(MatrixBoard):
         seed: int = 0,
         pause: Callable[[int], None] | None = None,
     ) -> None:
-        rows, columns, leds = profile.board.rows, profile.board.columns, profile.leds
+        leds = profile.leds
         self.contacts = Contacts(profile.cells, faults, seed)
         self.strip = Strip(profile.lights, order=leds.colour_order, spi_hz=leds.spi_hz, faults=faults, seed=seed)
         self._clock, self._pause = clock, pause
@@ -38,8 +38,8 @@ class SimBoard(MatrixBoard):
         self._copper = lines = SimLines(
             self.contacts,
             clock,
-            rows,
-            columns,
+            *profile.board.wired,
+            turned=profile.turned,
             diodes=self._diodes if faults.diodes is None else faults.diodes,
             wait_us=profile.matrix.settle_us,
             faults=faults,

@@ -10,7 +10,7 @@ from its time on.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop
 from itertools import count, repeat
 from random import Random
@@ -180,9 +180,17 @@ def without_diodes(mask: int, rows: int, columns: int) -> tuple[int, ...]:
     return tuple(words)
 
 
+def placing(turned: Sequence[int] | None) -> Callable[[int], int]:
+    """What gives the mask of places in the wiring for one of cells, by the cell at each place; None = the same."""
+    if turned is None or list(turned) == list(range(len(turned))):
+        return lambda cells: cells
+    return lambda cells: _mask(place for place, cell in enumerate(turned) if cells >> cell & 1)
+
+
 class SimLines:
     """Rows and columns over simulated contacts; implements `hal.ports.Lines`.
 
+    `turned`: the cell at each place of the wiring, where that is not the same.
     `wait_us` is how long the driver lets the columns settle, `faults.settle_us` what they need: with less, a row
     also shows the columns of the row selected before it (case D18).
     """
@@ -196,9 +204,11 @@ class SimLines:
         *,
         diodes: bool,
         wait_us: int,
+        turned: Sequence[int] | None = None,
         faults: Faults = HEALTHY,
         seed: int = 0,
     ) -> None:
+        self._places = placing(turned)
         self._now_us, self._closed = clock.now_us, contacts.closed
         self._rows, self._columns = rows, columns
         self._wire = with_diodes if diodes else without_diodes
@@ -227,7 +237,7 @@ class SimLines:
         mask = self._closed(self._now_us())
         if mask != self._mask:
             self._mask = mask
-            self._words = (*self._wire(mask, self._rows, self._columns), 0)
+            self._words = (*self._wire(self._places(mask), self._rows, self._columns), 0)
         return self._words[self._selected] | self._words[self._before]
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from firmware.app import RealClock
 from hal.ports import Clock
 from hal.profile import Profile, load, shipped
-from sim.contacts import Contacts
+from sim.contacts import Contacts, placing
 from sim.wires import Wires
 
 BOARD = "MORBAK_BOARD"
@@ -35,19 +35,13 @@ def __getattr__(name: str) -> Any:
 
 def wired(profile: Profile, contacts: Contacts, clock: Clock, *, diodes: bool | None = None) -> Wires:
     """The copper of a profile's matrix over some contacts; `diodes` where it is not as the profile says."""
-    turned = profile.turned
-    straight = turned == tuple(range(profile.cells))
-
-    def closed() -> int:
-        cells = contacts.closed(clock.now_us())
-        return cells if straight or not cells else sum(1 << at for at, cell in enumerate(turned) if cells >> cell & 1)
-
+    placed = placing(profile.turned)
     matrix = profile.matrix
     rows, columns = ([pin.bcm for pin in pins] for pins in (matrix.row_pins, matrix.column_pins))
     return Wires(
         [line for line in rows if line is not None],
         [line for line in columns if line is not None],
-        closed,
+        lambda: placed(contacts.closed(clock.now_us())),
         diodes=matrix.diodes if diodes is None else diodes,
     )
 

@@ -33,7 +33,7 @@ def board(driver: str, pin: str) -> Profile:
     return REFERENCE._replace(leds=type(REFERENCE.leds)(driver=driver, pin=pin))
 
 
-KERNEL_LEDS, PWM_LEDS = board("leds0", "GPIO18"), board("rpi_ws281x", "GPIO18")
+KERNEL_LEDS, PWM_LEDS = load(shipped("pi5")), load(shipped("pwm"))
 BOARDS = {"pi5_leds0": KERNEL_LEDS, "pi5_old_kernel": KERNEL_LEDS, "zero2w_sound": PWM_LEDS}
 # What is not fine on each machine, worst first.
 EXPECTED = {
@@ -81,6 +81,16 @@ def test_each_machine_has_its_ailments_and_no_others(name: str, tmp_path: Path) 
     """On every recorded machine exactly what is wrong with it is named, the worst first."""
     ailing = [f"{each.level} {each.check}" for each in examined(name, tmp_path) if each.level != "fine"]
     assert EXPECTED[name] == ailing
+
+
+def test_a_sound_machine_is_told_all_that_was_looked_at(tmp_path: Path) -> None:
+    """Every check that applies says what it found in order, so that silence is never taken for health."""
+    found = examined("pi4_bookworm", tmp_path)
+    assert {
+        "model", "system", "environment", "state", "clock", "supply", "chips", "holders", "spi", "spi clock",
+        "spi buffer", "permissions", "libraries", "lgpio",
+    } == {each.check for each in found}  # fmt: skip
+    assert "This is a Raspberry Pi 4 Model B Rev 1.4 (revision c03114)." == found[0].text
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -225,6 +235,19 @@ def test_a_bus_on_pins_of_the_board_is_turned_off_and_no_other(tmp_path: Path) -
     assert [] == said(doctor.examine(Probe.recorded(folder), REFERENCE), "kernel pins")
 
 
+def test_a_bus_that_only_a_big_board_is_in_the_way_of(tmp_path: Path) -> None:
+    """I2C takes GPIO2, which the 9 x 9 board has a column on and the reference board nothing."""
+    folder = unpack("pi4_bookworm", tmp_path)
+    settings = folder / "boot/firmware/config.txt"
+    settings.write_text(settings.read_text().replace("dtparam=spi=on", "dtparam=spi=on\ndtparam=i2c_arm=on"))
+    nine = load(shipped("nine"))
+    assert [] == said(doctor.examine(Probe.recorded(folder), REFERENCE), "kernel pins")
+    finding = one(doctor.examine(Probe.recorded(folder), nine), "kernel pins")
+    assert "GPIO2 (J8:3) (matrix.columns), by dtparam=i2c_arm=on" in finding.text
+    mend(folder, finding.fix)
+    assert [] == said(doctor.examine(Probe.recorded(folder), nine), "kernel pins")
+
+
 def test_whoever_has_a_pin_is_named(tmp_path: Path) -> None:
     """A pin in use is named with its holder; when that is the board itself, all is well (case C7)."""
     finding = one(examined("pi4_crowded", tmp_path), "holders")
@@ -289,6 +312,27 @@ def test_the_kernels_driver_is_asked_for_count_and_gamma(tmp_path: Path) -> None
         assert level == one(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0").level
     (folder / "proc/sys/kernel/osrelease").write_text("6.12.55+rpt-rpi-2712\n")
     assert "darkness" in said(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0")[0].text
+
+
+def test_the_kernels_driver_must_be_on_the_boards_pin(tmp_path: Path) -> None:
+    """An overlay on another line, its usual one if none is given, lights nothing; the command moves it."""
+    folder = unpack("pi5_leds0", tmp_path)
+    settings = folder / "boot/firmware/config.txt"
+    for old, new, named in ((",gpio=18", ",gpio=12", "GPIO12"), (",gpio=12", "", "GPIO4")):
+        settings.write_text(settings.read_text().replace(old, new))
+        finding = next(each for each in said(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0"))
+        assert "broken" == finding.level and named in finding.text and "GPIO18" in finding.text
+    mend(folder, finding.fix)
+    assert "fine" == one(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0").level
+
+
+def test_the_leds_data_line_is_a_pin_too(tmp_path: Path) -> None:
+    """A receiver for remote controls on the line of the LEDs is in their way; on SPI the bus is theirs."""
+    folder = unpack("zero2w_sound", tmp_path)
+    settings = folder / "boot/firmware/config.txt"
+    settings.write_text(settings.read_text() + "dtoverlay=gpio-ir\n")
+    assert "GPIO18 (J8:12) (leds.pin)" in one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "kernel pins").text
+    assert [] == said(doctor.examine(Probe.recorded(folder), REFERENCE), "kernel pins")
 
 
 def test_why_there_is_no_leds0_is_told(tmp_path: Path) -> None:

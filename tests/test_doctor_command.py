@@ -14,6 +14,7 @@ from firmware import good_start
 from firmware.cli import main
 from hal import doctor, doctor_facts
 from hal.doctor_probe import Probe
+from hal.errors import PartError
 from hal.profile import load, shipped
 from tests.machines import NAMES, unpack
 from tests.vm.machine import KIT
@@ -89,10 +90,9 @@ def test_any_board_may_be_asked_for(tmp_path: Path, capsys: Output) -> None:
 def test_the_board_that_suits_the_machine_is_the_usual_one(
     name: str, board: str, tmp_path: Path, capsys: Output
 ) -> None:
-    """Without --board a Pi 5 is looked at for the board of a Pi 5, if one ships, and all others for the reference."""
-    shipping = {path.stem for path in Path(REFERENCE.file).parent.glob("*.toml")}
+    """Without --board a Pi 5 is looked at for the board of a Pi 5, and any other machine for the reference."""
     main(["doctor", "--probe", str(unpack(name, tmp_path))])
-    assert f"({board if board in shipping else 'reference'}.toml)" in capsys.readouterr().out.splitlines()[0]
+    assert f"({board}.toml)" in capsys.readouterr().out.splitlines()[0]
 
 
 # -- this machine --------------------------------------------------------------------------------------------------
@@ -174,6 +174,21 @@ def test_a_disk_that_fails_ends_no_start(tmp_path: Path, caplog: pytest.LogCaptu
     (tmp_path / "file").write_text("")
     good_start.keep(tmp_path / "file")
     assert 1 == len(caplog.records)
+
+
+def test_a_board_that_does_not_open_says_what_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was upgraded since the last good start is logged when parts fail, and never for a simulated board (A34)."""
+    with good_start.watched(REFERENCE, tmp_path):
+        pass
+    now = doctor_facts.versions()
+    monkeypatch.setattr(doctor_facts, "versions", lambda: {**now, "Linux": "9.9"})
+    for board in (load(shipped("sim")), REFERENCE):
+        with pytest.raises(PartError, match="no chip"), good_start.watched(board, tmp_path):
+            raise PartError("no chip")
+    assert [f"Linux {now['Linux']} to 9.9" in record.message for record in caplog.records] == [True]
+    assert now == json.loads((tmp_path / "last-good-start.json").read_text())["versions"]
 
 
 # -- the virtual Pi ------------------------------------------------------------------------------------------------

@@ -264,11 +264,12 @@ def test_an_overlay_of_another_length_is_refused_unopened(tmp_path: Path) -> Non
         open_leds(profile(), tree(tmp_path, num_leds=60))
 
 
-def test_a_missing_device_is_named_with_its_overlay(tmp_path: Path) -> None:
-    """Without /dev/leds0 the sentence has the line of config.txt, with this profile's pin and number of LEDs."""
+@pytest.mark.parametrize(("release", "brightness"), [("6.18.2", 0), ("6.12.55", 255)])
+def test_a_missing_device_is_named_with_its_overlay(tmp_path: Path, release: str, brightness: int) -> None:
+    """Without /dev/leds0 the sentence has the line of config.txt for this profile and this kernel (case A7)."""
     with pytest.raises(PartError) as caught:
-        open_leds(profile(pin="GPIO18"), tmp_path)
+        open_leds(profile(pin="GPIO18"), tree(tmp_path, release))
     assert str(caught.value) == (
-        "/dev/leds0 is not there: `echo dtoverlay=ws2812-pio,gpio=18,num_leds=49,brightness=0 | "
+        f"/dev/leds0 is not there: `echo dtoverlay=ws2812-pio,gpio=18,num_leds=49,brightness={brightness} | "
         "sudo tee -a /boot/firmware/config.txt`, then restart the machine"
     )

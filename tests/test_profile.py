@@ -274,6 +274,9 @@ def test_a_colour_balance_is_three_shares(tmp_path: Path, value: list[object]) -
         ("leds", {"colour_order": "RGG"}, "leds.colour_order", "one of RGB, RBG, GRB, GBR, BRG, BGR"),
         ("leds", {"driver": "laser"}, "leds.driver", "there is no such driver; there are: sim"),
         ("leds", {"order": "spiral"}, "leds.order", "row-major, serpentine"),
+        ("leds", {"dma": 5}, "leds.dma", "the SD card's driver has 5"),  # case A11
+        ("leds", {"dma": 9}, "leds.dma", "channel 10 is wanted"),
+        ("leds", {"device": "/dev/spidev1.0"}, "leds.device", "SPI1 has no DMA"),
         ("power", {"supply_ma": 130}, "power.supply_ma", "49 LEDs at the lowest visible level"),
     ],
 )
@@ -286,6 +289,18 @@ def test_values_that_contradict_each_other_are_refused(
     name = key.split(".")[1]
     assert (key, tables[section][name], line_of(tables, section, name)) == (error.key, error.value, error.line)
     assert words in error.reason
+
+
+def test_a_chain_that_takes_longer_than_a_frame_is_refused(tmp_path: Path) -> None:
+    """LEDs whose frame keeps the wire for more than 1/60 s are refused, edge strips counted."""
+    tables = changed("board", rows=16, columns=16)
+    tables["matrix"] = {"driver": "sim"}
+    tables["power"]["supply_ma"] = 100_000
+    tables["leds"]["per_cell"] = 2
+    assert load(tmp_path, tables).led_count == 2 * 256 + sum(GOOD["edge_strips"].values())
+    tables["leds"]["per_cell"] = 3
+    assert (error := refused(tmp_path, tables)).key == "leds.per_cell"
+    assert "LEDs make a frame longer than 1/60 s" in error.reason
 
 
 def test_the_least_supply_is_idle_and_every_cell_just_visible(tmp_path: Path) -> None:

@@ -138,6 +138,27 @@ def test_a_library_that_crashes_at_exit_is_no_fault(library: Library) -> None:
     assert DARK == library.shown[-1]
 
 
+@pytest.mark.long
+def test_a_long_life_costs_no_memory(library: Library, prove: bool) -> None:
+    """100,000 frames through one helper: neither process has grown by more than half a megabyte (case A27)."""
+    frames = [bytes([level, 0, 255 - level]) * 49 for level in range(256)]
+    with contextlib.closing(opened()) as leds:
+        for frame in frames:
+            leds.write(frame)
+        before = [resident_kb(process) for process in (os.getpid(), library.helper)]
+        for _ in range(390 if prove else 4):
+            for frame in frames:
+                leds.write(frame)
+        after = [resident_kb(process) for process in (os.getpid(), library.helper)]
+        assert len(library.begun) == 1
+    assert all(late - early <= 512 for early, late in zip(before, after, strict=True)), (before, after)
+
+
+def resident_kb(process: int) -> int:
+    """The memory of a process."""
+    return int(Path(f"/proc/{process}/status").read_text().partition("VmRSS:")[2].split()[0])
+
+
 @pytest.mark.parametrize("check", LEDS, ids=conformance.name)
 def test_the_helper_passes_the_suite(library: Library, check: LedCheck) -> None:
     """The driver with its helper keeps every promise, as far as a library without a wire can tell."""
@@ -153,7 +174,7 @@ def test_the_helper_passes_the_suite(library: Library, check: LedCheck) -> None:
         os.kill(library.helper, signal.SIGKILL)
         leds._discard(5)
 
-    check(LedBench(49, opened, shown, now_us, late_us=250_000, crash=crash))
+    check(LedBench(49, opened, shown, now_us, late_us=1_000_000, crash=crash))
 
 
 def now_us() -> int:
@@ -340,7 +361,7 @@ def test_a_helper_that_hangs_is_ended(library: Library, clock: list[float]) -> N
     library.tell(hang=2)
     leds = opened()
     helper = library.helper
-    with pytest.raises(PartError, match=r"has not answered for 0\.25 s"):
+    with pytest.raises(PartError, match="has not answered for 1 s"):
         leds.write(LIT)
     assert gone(helper)
     library.behave()

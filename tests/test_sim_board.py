@@ -49,10 +49,33 @@ class Rig:
             self._scan_us += scan.period_us
         self.clock.advance_to(t_us)
 
+    def tap(self, cell: int, t_us: int) -> None:
+        """Tap a cell for 30 ms."""
+        self.board.contacts.press(cell, t_us)
+        self.board.contacts.release(cell, t_us + 30_000)
+
     def show(self, frame: bytes) -> None:
         """Show a frame now and let time pass until it is on the strip."""
         self.board.show(frame, self.clock.now_us())
         self.clock.advance_to(self.board.strip.busy_until_us)
+
+
+@pytest.mark.parametrize(("rotate_deg", "mirror"), [(90, False), (180, True), (270, False)])
+def test_a_board_that_lies_another_way_is_felt_and_lit_at_its_cells(rotate_deg: int, mirror: bool) -> None:
+    """However the wiring lies under the cells, a touch is that of its cell and the light is under it."""
+    sim = load(shipped("sim"))
+    board = msgspec.structs.replace(sim.board, rotate_deg=rotate_deg, mirror=mirror)
+    lying = sim._replace(board=board)
+    rig = Rig(lying._replace(chain=lying.turned))
+    for cell in (0, 5, 24, 42, 48):
+        start_us = rig.clock.now_us()
+        rig.tap(cell, start_us + 1_000)
+        rig.run_until(start_us + 60_000)
+        assert [(cell, True), (cell, False)] == [(edge.cell, edge.down) for edge in rig.edges]
+        rig.edges.clear()
+    for cell in (0, 5, 24, 42, 48):
+        rig.show(bytes(3 * cell) + b"\xff\xff\xff" + bytes(3 * (48 - cell)))
+        assert [cell] == [at for at in range(49) if any(rig.board.wire()[3 * at : 3 * at + 3])]
 
 
 def test_every_cell_is_felt_once() -> None:

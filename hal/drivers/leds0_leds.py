@@ -33,7 +33,7 @@ LED_HZ = 800_000
 LAST_WITH_GAMMA = (6, 12, 55)
 _FULL_BRIGHTNESS = 255
 _OPEN_HELP = {
-    errno.ENOENT: "is not there: `echo dtoverlay=ws2812-pio,gpio={pin},num_leds={count},brightness=0 | "
+    errno.ENOENT: "is not there: `echo dtoverlay=ws2812-pio,gpio={pin},num_leds={count},brightness={brightness} | "
     "sudo tee -a " + OVERLAY + "`, then restart the machine",
     errno.EACCES: "is not ours to write: `sudo chgrp gpio {device} && sudo chmod 660 {device}`",
 }
@@ -64,6 +64,7 @@ def open_leds(profile: Profile, root: Path = ROOT) -> Leds:
     device = profile.leds.device or DEVICE
     _check_count(root, profile.led_count)
     chain = KernelLeds(root / device.removeprefix("/"), device, profile, gamma=_has_gamma(root))
+    chain.brightness = 0 if _passes(root) else _FULL_BRIGHTNESS
     try:
         chain.begin()
     except BaseException:
@@ -86,7 +87,7 @@ def _has_gamma(root: Path) -> bool:
     """Whether values go through the kernel's gamma. Raises PartError for a brightness that leaves no light right."""
     told = _tree_values(root, "rpi,brightness")
     brightness = told[0] if told else _FULL_BRIGHTNESS
-    passes = kernel_version(machine.text(root, KERNEL_FILE)) > LAST_WITH_GAMMA
+    passes = _passes(root)
     if brightness >= _FULL_BRIGHTNESS:
         return True
     if brightness == 0 and passes:
@@ -97,6 +98,11 @@ def _has_gamma(root: Path) -> bool:
         f"the overlay ws2812-pio has brightness={brightness}, which {reason}: "
         f"`sudo sed -i 's/brightness={brightness}\\b/brightness={wanted}/' {OVERLAY}`, then restart the machine"
     )
+
+
+def _passes(root: Path) -> bool:
+    """Whether this kernel passes values through at brightness 0."""
+    return kernel_version(machine.text(root, KERNEL_FILE)) > LAST_WITH_GAMMA
 
 
 def kernel_version(text: str) -> tuple[int, ...]:
@@ -131,6 +137,7 @@ class KernelLeds:
     ) -> None:
         self._path, self._name, self._profile = path, name, profile
         self._count, self._gamma = profile.led_count, gamma
+        self.brightness = _FULL_BRIGHTNESS  # that of an overlay for this kernel
         self._now_us, self._sleep_us = now_us, sleep_us
         # A frame that comes sooner joins the one on the wire, or is not latched: the kernel's own gap is 50 us.
         self._frame_us = -(-self._count * 24 * 1_000_000 // LED_HZ) + LATCH_US
@@ -220,6 +227,6 @@ class KernelLeds:
             return os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
         except OSError as fault:
             help_text = _OPEN_HELP.get(fault.errno or 0, f"cannot be opened: {fault.strerror}")
-            pin = self._profile.leds.gpio
-            reason = help_text.format(pin=pin, count=self._count, device=self._name)
+            overlay = {"pin": self._profile.leds.gpio, "count": self._count, "brightness": self.brightness}
+            reason = help_text.format(device=self._name, **overlay)
             raise PartError(f"{self._name} {reason}") from fault
