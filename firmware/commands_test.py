@@ -24,11 +24,13 @@ from hal.mapping import mapping, plain, turned_diodes
 from hal.mapping_result import Finding, Mapped, result
 from hal.profile import Profile, load, shipped
 from hal.selftest import Meter, selftest
-from hal.selftest_report import RESTS_ON, Facts, Report, report
+from hal.selftest_report import RESTS_ON, Facts, Report, Rung, report
 
 # Opens a simulated board with faults, `KEY=VALUE` each.
 Simulated = Callable[[Profile, list[str]], Station]
 
+# Often enough for touches; the test measures bounces and scans as often as it can.
+WALK_SCAN_US = 2_000
 FAULTS = """faults of a simulated board, each --fault KEY=VALUE:
   stuck=d4+e5  dead=b2            contacts that are always, or never, closed
   turned=d4    turned=all         diodes that are the other way round
@@ -120,7 +122,7 @@ def _map(parsed: argparse.Namespace) -> int:
     if parsed.write is not None and parsed.write.exists() and not parsed.force:
         raise Misuse(f"{parsed.write} is there already: choose another name, or change it with --force.")
     station = _station(parsed, profile)
-    found, base = _walked(profile, station, _teller(parsed, station))
+    found, base = walked(profile, station, _teller(parsed, station))
     changes = mapped.changes(profile, base, found.wanted)
     if parsed.json:
         print(json.dumps(_document(profile, station, found, changes), indent=2))
@@ -136,8 +138,11 @@ def _map(parsed: argparse.Namespace) -> int:
     return 1 if found.faults else 0
 
 
-def _walked(profile: Profile, station: Station, say: Callable[[str], None]) -> tuple[Mapped, Profile]:
-    """Walk over a board, and where contacts did not answer, over those again from the other side of their diodes."""
+def walked(profile: Profile, station: Station, say: Callable[[str], None]) -> tuple[Mapped, Profile]:
+    """What a walk over a board finds, and the profile that was walked with in the end: the board's, or it exchanged.
+
+    Contacts that did not answer are tried once more from the other side of their diodes. Raises PartError.
+    """
     other = mapped.exchanged(profile)
     with ExitStack() as parts:
         leds = station.leds(profile)
@@ -157,7 +162,7 @@ def _walked(profile: Profile, station: Station, say: Callable[[str], None]) -> t
 def _walk(profile: Profile, station: Station, leds: Any, say: Callable[[str], None], *, exchanged: bool) -> Mapped:
     with closing(station.lines(profile, exchanged=exchanged)) as lines:
         guide = Guide(mapping(profile))
-        sit(guide, station, plain(profile), (lines, leds), None, say)
+        sit(guide, station, plain(profile), (lines, leds), None, say, WALK_SCAN_US)
     assert guide.result is not None
     return result(profile, guide.result)
 
@@ -168,7 +173,7 @@ def _with_turned(found: Mapped, other: Profile, station: Station, leds: Any, say
         return found
     with closing(station.lines(other, exchanged=True)) as lines:
         guide = Guide(turned_diodes(other, bits(found.dead)))
-        sit(guide, station, plain(other), (lines, leds), None, say)
+        sit(guide, station, plain(other), (lines, leds), None, say, WALK_SCAN_US)
     if not guide.result:
         return found
     text = f"the diode is the other way round at {mapped.names(guide.result, other.board.columns)}: turn it"
@@ -223,34 +228,35 @@ def _write(path: Path, profile: Profile, changes: dict[str, Any]) -> None:
 def _selftest(parsed: argparse.Namespace) -> int:
     profile = _profile(parsed.board)
     station = _station(parsed, profile)
-    found, stands = _tested(profile, station, _teller(parsed, station))
+    found = examined(profile, station, _teller(parsed, station))
     text = found.text()
     print(json.dumps(found.document, indent=2) if parsed.json else "\n".join(["", *text]))
     if parsed.report is not None:
         kept_file.replace(parsed.report, ("\n".join(text) + "\n").encode())
         kept_file.replace(parsed.report.with_suffix(".json"), json.dumps(found.document, indent=2).encode() + b"\n")
     if found.out:
-        _offer(parsed, found, stands)
+        _offer(parsed, found, station.rung)
     return 1 if found.faults else 0
 
 
-def _tested(profile: Profile, station: Station, say: Callable[[str], None]) -> tuple[Report, Station]:
+def examined(profile: Profile, station: Station, say: Callable[[str], None]) -> Report:
+    """Lead somebody through the test of a board. Raises PartError for a part that does not answer."""
     with ExitStack() as parts:
         lines = parts.enter_context(closing(station.lines(profile, exchanged=False)))
         meter = Meter(profile, station.leds(profile))
         parts.callback(meter.close)
         guide = Guide(selftest(profile))
-        sat: Sat = sit(guide, station, profile, (lines, meter), profile.turned, say)
+        sat: Sat = sit(guide, station, profile, (lines, meter), profile.turned, say, station.scan_us)
     assert guide.result is not None
     facts = Facts(station.rung, sat.scan_us, meter.peak_ma, sat.supply)
-    return report(profile, guide.result, facts), station
+    return report(profile, guide.result, facts)
 
 
-def _offer(parsed: argparse.Namespace, found: Report, station: Station) -> None:
+def _offer(parsed: argparse.Namespace, found: Report, rung: Rung) -> None:
     """Have cells that cannot be used put out of use, where somebody wants that."""
     cells = ", ".join(found.out)
     if not parsed.put_out:
-        if station.rung != "real" or parsed.json:
+        if rung != "real" or parsed.json:
             if not parsed.json:
                 print(f"{cells}: out of use with --put-out.")
             return

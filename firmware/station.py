@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class Station(Protocol):
-    """A board to be tested, and somebody at it. `rung`: on what it stands; `scan_us`: how often it is scanned."""
+    """A board to be tested, and somebody at it. `rung`: on what it stands; `scan_us`: how often it can be scanned."""
 
     @property
     def rung(self) -> Rung: ...
@@ -115,10 +115,12 @@ def sit(
     parts: tuple[Lines, Leds],
     turned: tuple[int, ...] | None,
     say: Callable[[str], None],
+    scan_us: int,
 ) -> Sat:
     """Lead somebody through a guide, to its end. Raises PartError for a part that does not answer.
 
-    `light`: by which frames become the chain's bytes; `turned`: the cell at each place, None to see places.
+    `light`: by which frames become the chain's bytes; `turned`: the cell at each place, None to see places;
+    `scan_us`: how often to scan.
     """
     board = MatrixBoard(light, *parts, station.supply())
     scanner = Scanner(parts[0], *light.board.wired, diodes=True, turned=turned)
@@ -142,6 +144,6 @@ def sit(
             holds = holds and board.health()["power"].ok if "power" in board.health() else holds
         if (line := station.typed(ask)) is not None:
             guide.typed(line)
-        station.wait_until(t_us + station.scan_us)
+        station.wait_until(t_us + scan_us)
     known = "power" in board.health()
     return Sat(round((station.now_us() - start_us) / max(scans, 1)), holds if known else None)

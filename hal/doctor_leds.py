@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from hal import models, ws2812
+from hal.agreement import DMA_ALLOWED
 from hal.doctor_boot import boot, command_line, config, kernel_modules, model, overlay, parameters, switched_on
 from hal.doctor_finding import CONFIG, RESTART, Finding, add_argument, add_setting, broken, fine, warning
 from hal.drivers import leds0_leds, spidev_leds
-from hal.profile import DMA_ALLOWED
 
 if TYPE_CHECKING:
     from hal.doctor_probe import Probe

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from hal import mapped
+from hal.corners import Diodes, corners
 from hal.guide import Ask, Rest, Script, Touch, bits, mask, name, named
-from hal.mapped import Axes, Sample, names
+from hal.mapped import Axes, Sample
 from hal.profile import Profile
 
 # Bright enough to be found in a lit room, and a third of what one LED may draw.
@@ -31,9 +32,9 @@ class Told:
     """What the walk has told: masks of places as they are wired, cells as they lie.
 
     `stuck`, `noisy`: places. `samples`: cells that were touched by name. `unanswered`: cells whose contact did not
-    answer. `joined`: places that answered together, by mask. `unlifted`: places that did not open again. `axes`: None
-    where too little was told. `cell_of`: the cell that each LED lights. `colours`: of the wire, "" where no LED
-    lights. `diodes`: None where it was not tried.
+    answer once; `answered`: cells whose contact did when they were lit. `joined`: places that answered together, by
+    mask. `unlifted`: places that did not open again. `axes`: None where too little was told. `cell_of`: the cell that
+    each LED lights. `colours`: of the wire, "" where no LED lights. `diodes`: see `hal.corners`.
     """
 
     cell_of: list[int | None]
@@ -41,11 +42,12 @@ class Told:
     noisy: int = 0
     samples: list[Sample] = field(default_factory=list)
     unanswered: set[int] = field(default_factory=set)
+    answered: set[int] = field(default_factory=set)
     joined: set[int] = field(default_factory=set)
     unlifted: int = 0
     axes: Axes | None = None
     colours: str = ""
-    diodes: bool | None = None
+    diodes: Diodes = "not tried"
 
 
 def plain(profile: Profile) -> Profile:
@@ -196,10 +198,11 @@ class _Mapping:
 
     def _keep(self, led: int, answer: object, cell: int | None) -> None:
         self.told.cell_of[led] = cell
-        if isinstance(answer, str) and cell is not None:
+        if isinstance(answer, str) and cell is not None and cell not in self.told.answered:
             self.told.unanswered.add(cell)
         if isinstance(answer, Touch):
             self.told.unlifted |= 0 if answer.lifted else answer.places
+            self.told.answered |= set() if cell is None else {cell}
 
     def _joined(self, places: int) -> None:
         """Places that answered to one touch: joined once they have done so twice."""
@@ -213,18 +216,9 @@ class _Mapping:
     # -- diodes -----------------------------------------------------------------------------------------------------
 
     def _corners(self, axes: Axes) -> Script[None]:
-        """Three corners at once: whether their fourth reads closed too, which a diode at each cell prevents."""
+        """Three corners at once, where all four answer."""
         rows, columns = self.size
-        corners, fourth = (0, columns - 1, (rows - 1) * columns), rows * columns - 1
-        wanted = mask(axes.place(cell, self.wired[1]) for cell in corners)
-        ghost = 1 << axes.place(fourth, self.wired[1])
-        if {*corners, fourth} & self.told.unanswered or (wanted | ghost) & (self.told.stuck | self.told.noisy):
-            return
-        for _ in range(3):
-            text = f"Hold {names(mask(corners), columns)} together for a second. (Enter: skip)"
-            answer = yield Ask("touch", text, self.dark, corners)
-            if not isinstance(answer, Touch):
-                return
-            if answer.places in (wanted, wanted | ghost):
-                self.told.diodes = answer.places == wanted
-                return
+        four = {0, columns - 1, (rows - 1) * columns, rows * columns - 1}
+        places = mask(axes.place(cell, self.wired[1]) for cell in four)
+        if not four & self.told.unanswered and not places & (self.told.stuck | self.told.noisy):
+            self.told.diodes = yield from corners(self.size, lambda cell: axes.place(cell, self.wired[1]))

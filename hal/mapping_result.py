@@ -58,7 +58,7 @@ class _Result:
         self._joints()
         if told.unlifted:
             self._fault(f"{self._places(told.unlifted)}: does not open again after a touch")
-        unanswered = mask(told.unanswered)
+        unanswered = mask(told.unanswered - told.answered)
         if told.axes is None:
             self._lost(unanswered)
             return Mapped(tuple(self.findings), tuple(told.cell_of), {}, unanswered, silent=not told.samples)
@@ -68,6 +68,7 @@ class _Result:
         dead = unanswered & ~stuck & ~mask(cell for cell in range(self.count) if joined >> cell_at[cell] & 1)
         cell_of = told.cell_of
         self._dead(dead)
+        self._diodes()
         turn = mapped.turn(told.axes, self.profile)
         self._lie(turn)
         if told.colours:
@@ -154,6 +155,8 @@ class _Result:
         self._fault("how rows and columns lie cannot be told from what answered: mend what is named, and walk again")
 
     def _dead(self, dead: int) -> None:
+        if both := mask(self.told.unanswered & self.told.answered):
+            self._note(f"{names(both, self.size[1])}: no answer at first, and then there was one; look at it again")
         rows, columns, cells = mapped.whole_lines(dead, *self.size)
         for row in rows:
             self._fault(f"no cell of row {row + 1} answers: its wire is off, or its diodes are turned")
@@ -163,6 +166,12 @@ class _Result:
             )
         if cells:
             self._fault(f"no answer from {names(cells, self.size[1])}: a contact, a diode or a joint is bad")
+
+    def _diodes(self) -> None:
+        if self.told.diodes == "missing":
+            self._note("three corners read as four: not every cell has a diode, so readings must be checked for ghosts")
+        elif self.told.diodes == "guessed":
+            self._fault("a corner that was held was not read, and one that nobody touched was: the driver hides ghosts")
 
     # -- LEDs -------------------------------------------------------------------------------------------------------
 
@@ -218,8 +227,6 @@ class _Result:
         if matrix.rows:
             wanted["matrix.rows"] = [matrix.rows[line] for line in turn.rows]
             wanted["matrix.columns"] = [matrix.columns[line] for line in turn.columns]
-        if diodes is not None:
-            wanted["matrix.diodes"] = diodes
-        if diodes is False:
-            self._note("three corners read as four: not every cell has a diode, so readings must be checked for ghosts")
+        if diodes != "not tried":
+            wanted["matrix.diodes"] = diodes == "there"
         return wanted

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from hal import models, pins
+from hal.agreement import WIRED
 from hal.drivers import SIMULATED
 from hal.pins import HEADER, Pin
-from hal.profile import WIRED, Profile
+from hal.profile import Profile
 from hal.wiring import Written
 
 # LED drivers whose data comes out of a pin of the header.

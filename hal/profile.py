@@ -6,7 +6,6 @@ other. Anything else is a `ProfileError` with file, line, key, value and reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -14,15 +13,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from hal import chain, claims, drivers, pins, tables, ws2812
+from hal import agreement, chain, claims, pins, tables, ws2812
+from hal.agreement import SEEN_PRESS_US
 from hal.errors import ProfileError
 from hal.pins import Pin
 from hal.wiring import ButtonsSection, BuzzerSection, Degrees, EdgeStripsSection, Written, turned, wired_size
 
 # Wire level that every lit cell keeps, and that every supply must therefore carry on all cells (design: light).
 VISIBLE = 3
-# A press this long is never missed, whatever the profile.
-SEEN_PRESS_US = 15_000
 
 # Sixteen columns are named a to p; 256 LEDs keep the wire 8 ms and fit the 4096 bytes of a default SPI buffer.
 Length = Annotated[int, Meta(ge=2, le=16)]
@@ -32,11 +30,6 @@ Fraction = Annotated[float, Meta(ge=0.2, le=1)]
 # Below it a lit cell and an empty one would be the same light.
 Brightness = Annotated[int, Meta(ge=5, le=100)]
 Milliamps = Annotated[float, Meta(ge=0, le=100)]
-# DMA channels that a LED library may take: its own default. The kernel's SD card driver has 5: taking it turns the
-# file system read-only after minutes (case A11).
-DMA_ALLOWED = (10,)
-# A frame leaves within the time of one at 60 a second.
-LONGEST_FRAME_US = 16_667
 # What one LED draws: red, green and blue at full, and nothing lit. Measured (case H6); 12 mA a channel by the data
 # sheet of the current-clamped WS2812B-V5; the usual worst case of 60 mA an LED for whatever else is on the chain.
 LED_TYPES_MA = {
@@ -44,10 +37,6 @@ LED_TYPES_MA = {
     "ws2812b-v5": (12.0, 12.0, 12.0, 1.0),
     "unknown": (20.0, 20.0, 20.0, 1.0),
 }
-
-
-# Drivers that want the matrix's pins.
-WIRED = ("gpiod", "gpiozero")
 
 
 class BoardSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,95 +208,6 @@ class Profile(NamedTuple):
         return -(-self.led_count * an_led * self.power.model_scale_pct // 25_500)
 
 
-class _Relation(NamedTuple):
-    """Two or more values that must agree; `reason` is filled in with the profile."""
-
-    key: str
-    holds: Callable[[Profile], bool]
-    reason: str
-
-
-def _driver(part: str, name: str) -> bool:
-    return name in drivers.names(part)
-
-
-_RELATIONS = (
-    _Relation(
-        "matrix.driver",
-        lambda p: _driver("lines", p.matrix.driver),
-        "there is no such driver; there are: {lines_drivers}",
-    ),
-    _Relation(
-        "leds.driver",
-        lambda p: _driver("leds", p.leds.driver),
-        "there is no such driver; there are: {leds_drivers}",
-    ),
-    _Relation(
-        "matrix.rows",
-        lambda p: len(p.matrix.rows) == p.board.wired[0] or not (p.matrix.rows or p.matrix.driver in WIRED),
-        "a pin for each row of the wiring is wanted: {p.board.wired[0]} pins",
-    ),
-    _Relation(
-        "matrix.columns",
-        lambda p: len(p.matrix.columns) == p.board.wired[1] or not (p.matrix.columns or p.matrix.driver in WIRED),
-        "a pin for each column of the wiring is wanted: {p.board.wired[1]} pins",
-    ),
-    _Relation(
-        "matrix.options",
-        lambda p: not p.matrix.options or p.matrix.driver not in (drivers.SIMULATED, *WIRED),
-        "the driver {p.matrix.driver} has no options",
-    ),
-    _Relation(
-        "matrix.driver",
-        lambda p: (p.matrix.driver == drivers.SIMULATED) == (p.leds.driver == drivers.SIMULATED),
-        "a board is simulated as a whole, and leds.driver is {p.leds.driver!r}",
-    ),
-    _Relation(
-        "matrix.release_us",
-        lambda p: p.matrix.release_us >= p.matrix.bounce_us,
-        "at least bounce_us ({p.matrix.bounce_us}) is wanted, or a bounce is taken for a release",
-    ),
-    _Relation(
-        "matrix.idle_hz",
-        lambda p: p.matrix.idle_hz <= p.matrix.scan_hz,
-        "at most scan_hz ({p.matrix.scan_hz}) is wanted, since a board at rest is not scanned faster than in use",
-    ),
-    _Relation(
-        "matrix.press_us",
-        lambda p: p.matrix.idle_period_us + p.matrix.press_us + p.matrix.scan_period_us <= SEEN_PRESS_US,
-        "with an idle and a scan period ({p.matrix.idle_period_us} + {p.matrix.scan_period_us} us) it passes "
-        f"{SEEN_PRESS_US} us, so presses as long as that would be missed",
-    ),
-    _Relation(
-        "matrix.settle_us",
-        lambda p: 2 * p.board.rows * p.matrix.settle_us <= p.matrix.scan_period_us,
-        "{p.board.rows} rows would spend more than half a scan period ({p.matrix.scan_period_us} us) settling",
-    ),
-    _Relation(
-        "leds.spi_hz",
-        lambda p: ws2812.problem(p.leds.spi_hz) is None,
-        "the clock of the LED chain does not fit it: {spi_problem}",
-    ),
-    _Relation(
-        "leds.dma",
-        lambda p: p.leds.dma in DMA_ALLOWED,
-        f"channel {DMA_ALLOWED[0]} is wanted; the SD card's driver has 5, and sharing it turns the file system "
-        "read-only after minutes",
-    ),
-    _Relation(
-        "leds.per_cell",
-        lambda p: ws2812.wire_us(p.led_count, p.leds.spi_hz) <= LONGEST_FRAME_US,
-        "with the edge strips {p.led_count} LEDs make a frame longer than 1/60 s",
-    ),
-    _Relation(
-        "power.supply_ma",
-        lambda p: p.power.budget_ua >= p.visible_ua,
-        "{p.power.budget_pct} % of it do not carry {p.visible_ua} uA, which {p.led_count} LEDs at the lowest visible "
-        "level draw",
-    ),
-)
-
-
 def load(path: str | Path) -> Profile:
     """The profile in a TOML file. Raises ProfileError for one that cannot be read, understood or driven."""
     source = tables.read(Path(path), "profile")
@@ -326,7 +226,7 @@ def load(path: str | Path) -> Profile:
         tables.section(source, found, "buzzer", BuzzerSection),
         tables.section(source, found, "edge_strips", EdgeStripsSection),
     )
-    _check_relations(source, profile)
+    agreement.check(source, profile)
     claims.check(source, profile)
     return profile
 
@@ -338,17 +238,3 @@ def shipped(name: str) -> Path:
     if name not in known:
         raise ProfileError(str(folder), "board", name, f"no such profile ships; there are: {', '.join(known)}")
     return known[name]
-
-
-def _check_relations(source: tables.Source, profile: Profile) -> None:
-    for relation in _RELATIONS:
-        if not relation.holds(profile):
-            section, key = relation.key.split(".")
-            value = getattr(getattr(profile, section), key)
-            reason = relation.reason.format(
-                p=profile,
-                spi_problem=ws2812.problem(profile.leds.spi_hz),
-                lines_drivers=", ".join(drivers.names("lines")),
-                leds_drivers=", ".join(drivers.names("leds")),
-            )
-            raise source.refuse(relation.key, value, reason)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from hal.guide import Ask, Rest, Script, Touch, mask, name, named
+from hal.corners import Diodes, corners
+from hal.guide import Ask, Rest, Script, Touch, named
 from hal.pixels import Limiter
 from hal.ports import Leds
 from hal.profile import Profile
@@ -40,17 +41,13 @@ class Cell(NamedTuple):
 
 
 @dataclass
-class Tested:
-    """What was found. `colours`: what was said of each, "" that all is well; `three`: what three corners read as.
-
-    `corners`: the mask of those three corners, 0 where they were not tried.
-    """
+class Answers:
+    """What was found. `colours`: what was said of each, "" that all is well; `diodes`: see `hal.corners`."""
 
     colours: dict[str, str] = field(default_factory=dict)
     rest: Rest | None = None
     cells: dict[int, Cell] = field(default_factory=dict)
-    corners: int = 0
-    three: int | None = None
+    diodes: Diodes = "not tried"
 
 
 class Meter:
@@ -73,7 +70,7 @@ class Meter:
         self._leds.close()
 
 
-def selftest(profile: Profile) -> Script[Tested]:
+def selftest(profile: Profile) -> Script[Answers]:
     """The test of a board that is as its profile says, for `hal.guide.Guide`."""
     return _Selftest(profile).script()
 
@@ -82,29 +79,29 @@ class _Selftest:
     def __init__(self, profile: Profile) -> None:
         self.size, self.count = (profile.board.rows, profile.board.columns), profile.cells
         self.dark = bytes(3 * self.count)
-        self.tested = Tested()
+        self.answers = Answers()
 
-    def script(self) -> Script[Tested]:
+    def script(self) -> Script[Answers]:
         for colour, channels in COLOURS.items():
             text = (
                 f"Does every cell shine {colour}, faintly? Enter: yes. Else type the cells that do not, or the colour "
                 "that you see."
             )
             said = yield Ask("say", text, bytes(LOW * share for share in channels) * self.count, wanted=colour)
-            self.tested.colours[colour] = said if isinstance(said, str) else "nobody"
+            self.answers.colours[colour] = said if isinstance(said, str) else "nobody"
         yield Ask(
             "look", "All cells at once, as bright as the supply allows.", b"\xff" * 3 * self.count, wait_us=WHITE_US
         )
         rest = yield Ask("rest", "Hands off the board for three seconds.", self.dark, wait_us=REST_US)
         assert isinstance(rest, Rest)
-        self.tested.rest = rest
+        self.answers.rest = rest
         for cell in range(self.count):
             if rest.closed >> cell & 1:
-                self.tested.cells[cell] = Cell("stuck")
+                self.answers.cells[cell] = Cell("stuck")
             else:
                 yield from self._cell(cell)
         yield from self._corners()
-        return self.tested
+        return self.answers
 
     def _cell(self, cell: int) -> Script[None]:
         """One cell lights, and is touched; what is odd is asked for once more."""
@@ -113,12 +110,12 @@ class _Selftest:
             text = f"{note}Touch the cell that is lit ({cell + 1} of {self.count}; Enter: no answer, dark: none is lit)"
             answer = yield Ask("touch", text, self._lit(cell, LIT), answer=self._lit(cell, PRESSED), wait_us=TOUCH_US)
             if not isinstance(answer, Touch):
-                self.tested.cells[cell] = Cell("unlit" if answer == "dark" else "dead")
+                self.answers.cells[cell] = Cell("unlit" if answer == "dark" else "dead")
                 return
             found = _judged(cell, answer)
             if found.state != "ok" or None in answer.bounces_us.values():
                 note = "Once more, one finger, and hold for a moment. "
-            self.tested.cells[cell] = found
+            self.answers.cells[cell] = found
             if not note or found.state == "stays closed":
                 return
 
@@ -126,20 +123,11 @@ class _Selftest:
         return bytes(3 * cell) + bytes([level] * 3) + bytes(3 * (self.count - cell - 1))
 
     def _corners(self) -> Script[None]:
-        """Three corners at once, whose fourth reads closed where a diode is missing."""
+        """Three corners at once, where all four answer."""
         rows, columns = self.size
-        corners, fourth = (0, columns - 1, (rows - 1) * columns), rows * columns - 1
-        if any(self.tested.cells[cell].state != "ok" for cell in (*corners, fourth)):
-            return
-        self.tested.corners = mask(corners)
-        for _ in range(2):
-            names = ", ".join(name(cell, columns) for cell in corners)
-            answer = yield Ask("touch", f"Hold {names} together for a second. (Enter: skip)", self.dark, corners)
-            if not isinstance(answer, Touch):
-                return
-            self.tested.three = answer.places
-            if answer.places & mask(corners) == mask(corners):
-                return
+        four = (0, columns - 1, (rows - 1) * columns, rows * columns - 1)
+        if all(self.answers.cells[cell].state == "ok" for cell in four):
+            self.answers.diodes = yield from corners(self.size, lambda cell: cell)
 
 
 def _judged(cell: int, touch: Touch) -> Cell:

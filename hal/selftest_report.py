@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from hal.guide import bits, mask, name
 from hal.mapped import names, whole_lines
 from hal.profile import Profile
-from hal.selftest import COLOURS, Tested, missing
+from hal.selftest import COLOURS, Answers, missing
 
 Rung = Literal["simulated", "real"]
 # Upper ends of the bounce histogram, ms; the last is open.
@@ -61,18 +61,18 @@ class Report(NamedTuple):
         return list(_text(self))
 
 
-def report(profile: Profile, tested: Tested, facts: Facts) -> Report:
+def report(profile: Profile, answers: Answers, facts: Facts) -> Report:
     """The report of a test."""
     rows, columns = profile.board.rows, profile.board.columns
-    dead = mask(cell for cell, found in tested.cells.items() if found.state == "dead")
-    stuck = mask(cell for cell, found in tested.cells.items() if found.state in ("stuck", "stays closed"))
-    latency = _latency(tested)
+    dead = mask(cell for cell, found in answers.cells.items() if found.state == "dead")
+    stuck = mask(cell for cell, found in answers.cells.items() if found.state in ("stuck", "stays closed"))
+    latency = _latency(answers)
     faults = [
-        *_colour_faults(profile, tested),
+        *_colour_faults(profile, answers),
         *_dead_faults(dead, rows, columns),
-        *_cell_faults(profile, tested),
-        *_diode_faults(profile, tested),
-        *_latency_faults(tested, latency),
+        *_cell_faults(profile, answers),
+        *_diode_faults(profile, answers),
+        *_latency_faults(answers, latency),
         *_current_faults(profile, facts),
     ]
     document = {
@@ -81,18 +81,18 @@ def report(profile: Profile, tested: Tested, facts: Facts) -> Report:
         "rung": facts.rung,
         "rests_on": RESTS_ON[facts.rung],
         "scan_us": facts.scan_us,
-        "leds": {colour: said or "ok" for colour, said in tested.colours.items()},
-        "cells": {name(cell, columns): _cell(profile, tested, cell) for cell in sorted(tested.cells)},
-        "bounce": _histograms(tested),
+        "leds": {colour: said or "ok" for colour, said in answers.colours.items()},
+        "cells": {name(cell, columns): _cell(profile, answers, cell) for cell in sorted(answers.cells)},
+        "bounce": _histograms(answers),
         "latency": latency,
         "current": {
             "peak_ma": round(facts.peak_ma, 1),
             "budget_ma": profile.power.budget_ua / 1000,
             "supply_holds": facts.supply,
         },
-        "diodes": _diodes(profile, tested),
+        "diodes": answers.diodes,
     }
-    warnings = list(_warnings(profile, tested))
+    warnings = list(_warnings(profile, answers))
     out = tuple(name(cell, columns) for cell in bits(dead | stuck))
     return Report(tuple(faults), tuple(warnings), document | {"faults": faults, "warnings": warnings}, out)
 
@@ -100,9 +100,9 @@ def report(profile: Profile, tested: Tested, facts: Facts) -> Report:
 # -- faults -----------------------------------------------------------------------------------------------------------
 
 
-def _colour_faults(profile: Profile, tested: Tested) -> Iterator[str]:
+def _colour_faults(profile: Profile, answers: Answers) -> Iterator[str]:
     size = profile.board.rows, profile.board.columns
-    for colour, said in tested.colours.items():
+    for colour, said in answers.colours.items():
         cells = missing(said, size)
         if said == "nobody":
             yield f"nobody said whether the LEDs shine {colour}"
@@ -125,9 +125,9 @@ def _dead_faults(dead: int, rows: int, columns: int) -> Iterator[str]:
         yield f"no answer from {names(cells, columns)}: a contact, a diode or a joint is bad"
 
 
-def _cell_faults(profile: Profile, tested: Tested) -> Iterator[str]:
+def _cell_faults(profile: Profile, answers: Answers) -> Iterator[str]:
     columns = profile.board.columns
-    heard = [(cell, found) for cell, found in tested.cells.items() if found.state == "elsewhere"]
+    heard = [(cell, found) for cell, found in answers.cells.items() if found.state == "elsewhere"]
     for cell, found in heard[:3]:
         yield f"{name(cell, columns)} was lit, and a touch there is heard as {names(found.heard, columns)}"
     if len(heard) > 3:
@@ -140,37 +140,28 @@ def _cell_faults(profile: Profile, tested: Tested) -> Iterator[str]:
         "unsteady": "{cells}: opened while it was held; the contact is worn or a joint is bad",
     }
     for state, sentence in sentences.items():
-        if cells := mask(cell for cell, found in tested.cells.items() if found.state == state):
+        if cells := mask(cell for cell, found in answers.cells.items() if found.state == state):
             yield sentence.format(cells=names(cells, columns))
-    if tested.rest is not None and (noisy := tested.rest.noisy):
+    if answers.rest is not None and (noisy := answers.rest.noisy):
         yield f"{names(noisy, columns)}: moves with nobody touching; look for a loose wire or a missing pull-up"
-    if worst := {cell: us for cell, us in _bounces(tested).items() if us > profile.matrix.release_us}:
+    if worst := {cell: us for cell, us in _bounces(answers).items() if us > profile.matrix.release_us}:
         yield (
             f"{names(mask(worst), columns)}: bounces for up to {max(worst.values()) / 1000:.1f} ms, longer than "
             f"matrix.release_us = {profile.matrix.release_us}, so one touch may count as two"
         )
 
 
-def _diode_faults(profile: Profile, tested: Tested) -> Iterator[str]:
-    found = _diodes(profile, tested)
-    if found == "missing":
+def _diode_faults(profile: Profile, answers: Answers) -> Iterator[str]:
+    if answers.diodes == "missing" and profile.matrix.diodes:
         yield "three corners held read as four: matrix.diodes = true is not so, and a ghost would be taken for a touch"
+    elif answers.diodes == "guessed":
+        yield "a corner that was held was not read, and one that nobody touched was: the driver hides ghosts"
 
 
-def _diodes(profile: Profile, tested: Tested) -> str:
-    """What three corners have told: as the profile says, missing, there after all, or not tried."""
-    if tested.three is None or tested.three & tested.corners != tested.corners:
-        return "not tried"
-    ghost = tested.three != tested.corners
-    if profile.matrix.diodes:
-        return "missing" if ghost else "there"
-    return "none, as the profile says" if ghost else "not needed"
-
-
-def _latency(tested: Tested) -> dict[str, int]:
+def _latency(answers: Answers) -> dict[str, int]:
     times = sorted(
         found.touch.lit_us
-        for found in tested.cells.values()
+        for found in answers.cells.values()
         if found.touch is not None and found.touch.lit_us is not None
     )
     if not times:
@@ -178,8 +169,8 @@ def _latency(tested: Tested) -> dict[str, int]:
     return {"count": len(times), "median_us": times[len(times) // 2], "max_us": times[-1]}
 
 
-def _latency_faults(tested: Tested, latency: dict[str, int]) -> Iterator[str]:
-    touched = sum(found.touch is not None for found in tested.cells.values())
+def _latency_faults(answers: Answers, latency: dict[str, int]) -> Iterator[str]:
+    touched = sum(found.touch is not None for found in answers.cells.values())
     if touched and not latency["count"]:
         yield "no touch was answered with light"
     elif latency["count"] and latency["median_us"] > LATENCY_US:
@@ -197,33 +188,30 @@ def _current_faults(profile: Profile, facts: Facts) -> Iterator[str]:
         yield "the supply's voltage sags under white: use a stronger 5 V supply, with thicker wires"
 
 
-def _warnings(profile: Profile, tested: Tested) -> Iterator[str]:
+def _warnings(profile: Profile, answers: Answers) -> Iterator[str]:
     columns = profile.board.columns
     limit_us = profile.matrix.bounce_us
-    long = {cell: us for cell, us in _bounces(tested).items() if limit_us < us <= profile.matrix.release_us}
+    long = {cell: us for cell, us in _bounces(answers).items() if limit_us < us <= profile.matrix.release_us}
     if long:
         yield (
             f"{names(mask(long), columns)}: bounces for up to {max(long.values()) / 1000:.1f} ms, longer than "
             f"matrix.bounce_us = {limit_us}"
         )
-    if _diodes(profile, tested) == "not needed":
-        yield (
-            "three corners held read as three: either there are diodes, and matrix.diodes = true is better, or the "
-            "driver guesses and leaves ghosts out"
-        )
+    if answers.diodes == "there" and not profile.matrix.diodes:
+        yield "every corner has its diode: with matrix.diodes = true three fingers are told apart"
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
 
 
-def _bounces(tested: Tested) -> dict[int, int]:
+def _bounces(answers: Answers) -> dict[int, int]:
     """The longest bounce of each cell that told one."""
-    told = {cell: found.touch.bounces_us.get(cell) for cell, found in tested.cells.items() if found.touch is not None}
+    told = {cell: found.touch.bounces_us.get(cell) for cell, found in answers.cells.items() if found.touch is not None}
     return {cell: max(trains) for cell, trains in told.items() if trains is not None}
 
 
-def _cell(profile: Profile, tested: Tested, cell: int) -> dict[str, Any]:
-    found = tested.cells[cell]
+def _cell(profile: Profile, answers: Answers, cell: int) -> dict[str, Any]:
+    found = answers.cells[cell]
     shown: dict[str, Any] = {"state": found.state}
     if found.state in ("elsewhere", "several"):
         shown["heard"] = [name(heard, profile.board.columns) for heard in bits(found.heard)]
@@ -232,16 +220,16 @@ def _cell(profile: Profile, tested: Tested, cell: int) -> dict[str, Any]:
         if trains is not None:
             shown |= {"press_bounce_us": trains[0], "release_bounce_us": trains[1]}
         shown["light_us"] = found.touch.lit_us
-    if tested.rest is not None and (moves := tested.rest.moves.get(cell)):
+    if answers.rest is not None and (moves := answers.rest.moves.get(cell)):
         shown["moves_at_rest"] = moves
     return shown
 
 
-def _histograms(tested: Tested) -> dict[str, dict[str, int]]:
+def _histograms(answers: Answers) -> dict[str, dict[str, int]]:
     """How many presses and releases bounced how long."""
     trains = [
         trains
-        for cell, found in tested.cells.items()
+        for cell, found in answers.cells.items()
         if found.touch is not None and (trains := found.touch.bounces_us.get(cell)) is not None
     ]
     return {"press": histogram(press for press, _ in trains), "release": histogram(release for _, release in trains)}
@@ -283,8 +271,12 @@ def _text(report: Report) -> Iterator[str]:
     yield f"          ({rests['current']})"
     holds = {None: "unknown", True: "its voltage held", False: "its voltage sagged"}[found["current"]["supply_holds"]]
     yield f"supply    {holds} ({rests['supply']})"
-    yield f"diodes    {found['diodes']}"
+    yield f"diodes    {found['diodes']} (told by the four corners alone)"
     yield ""
     yield from (f"fault     {fault}" for fault in report.faults)
     yield from (f"warning   {warning}" for warning in report.warnings)
-    yield f"{len(report.faults)} faults, {len(report.warnings)} warnings."
+    yield f"{_count(len(report.faults), 'fault')}, {_count(len(report.warnings), 'warning')}."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)

@@ -159,7 +159,7 @@ class Copper:
         self._wired, self._clock, self._contacts, self._wrong = profile.board.wired, clock, contacts, wrong
         self._cells, self._exchanged = cells_of(profile, wrong), exchanged
         self._diodes = profile.matrix.diodes if faults.diodes is None else faults.diodes
-        self._known: dict[int, int] = {}
+        self._known: dict[int, int] = {-1: 0}  # by line; none is driven at -1
         self._closed, self._line = 0, -1
         self._fail_rate, self._fails = faults.lines_fail_rate, sim_faults.stream(0, "lines")
         self._smears, self._before = profile.matrix.settle_us < faults.settle_us, -1
@@ -175,17 +175,19 @@ class Copper:
         """The lines of the other side, bit set where current finds the driven one."""
         closed = self._contacts.closed(self._clock.now_us())
         if closed != self._closed:
-            self._closed, self._known = closed, {}
-        return self._word(self._line) | self._word(self._before)
+            self._closed, self._known = closed, {-1: 0}
+        word = self._word(self._line)
+        return word | self._word(self._before) if self._smears else word
 
     def close(self) -> None:
         """Drive nothing."""
         self._line = self._before = -1
 
     def _word(self, line: int) -> int:
-        if line >= 0 and line not in self._known:
-            self._known[line] = self._reading(line)
-        return self._known[line] if line >= 0 else 0
+        word = self._known.get(line)
+        if word is None:
+            word = self._known[line] = self._reading(line)
+        return word
 
     def _reading(self, line: int) -> int:
         """Which of the lines of the other side a driven one pulls low."""

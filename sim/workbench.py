@@ -24,7 +24,7 @@ class Workbench:
     """
 
     rung: Rung = "simulated"
-    scan_us = 250
+    scan_us = 500
 
     def __init__(
         self,

@@ -11,9 +11,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted(path for top in ("firmware", "hal", "sim") for path in (ROOT / top).rglob("*.py"))
 PURE = {
-    "hal/guide.py", "hal/mapped.py", "hal/mapping.py", "hal/mapping_result.py", "hal/profile_text.py",
+    "hal/corners.py", "hal/guide.py", "hal/mapped.py", "hal/mapping.py", "hal/mapping_result.py", "hal/profile_text.py",
     "hal/selftest.py", "hal/selftest_report.py",
-    "hal/chain.py", "hal/claims.py", "hal/noise.py", "hal/conformance_boards.py", "hal/pins.py", "hal/wiring.py",
+    "hal/agreement.py", "hal/chain.py", "hal/claims.py", "hal/noise.py",
+    "hal/conformance_boards.py", "hal/pins.py", "hal/wiring.py",
     "hal/debounce.py", "hal/link.py", "hal/matrix.py", "hal/models.py", "hal/pixels.py", "hal/ports.py",
     "hal/ws2812.py",
     "hal/doctor.py", "hal/doctor_access.py", "hal/doctor_boot.py", "hal/doctor_finding.py", "hal/doctor_leds.py",
