@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
@@ -68,7 +69,7 @@ def _doctor(parsed: argparse.Namespace) -> int:
         shown = {"board": board.board.name, "file": board.file, "findings": [each._asdict() for each in findings]}
         print(json.dumps(shown, indent=2))
     else:
-        print("\n".join(_report(board, findings)))
+        _show(_report(board, findings))
     return 1 if any(finding.level == "broken" for finding in findings) else 0
 
 
@@ -105,5 +106,14 @@ def _pinout(parsed: argparse.Namespace) -> int:
     from hal import pinout
 
     board = _board(parsed.board)
-    print(json.dumps(pinout.document(board), indent=2) if parsed.json else "\n".join(pinout.sheet(board)))
+    if parsed.json:
+        print(json.dumps(pinout.document(board), indent=2))
+    else:
+        _show(pinout.sheet(board))
     return 0
+
+
+def _show(lines: Iterable[str]) -> None:
+    """Print lines on any terminal: what it has no sign for becomes a question mark."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print("\n".join(lines).encode(encoding, "replace").decode(encoding))

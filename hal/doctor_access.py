@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from hal.doctor_boot import command_line
@@ -78,9 +79,9 @@ def check_state(probe: Probe) -> list[Finding]:
         text = f"Games are kept in {path}, which is on a read-only file system; a card with errors is made so."
         return [broken("state", text, f"sudo mount -o remount,rw $(findmnt -n -o TARGET -T {_there(state, path)})")]
     if state.get("writable") is False:
-        user = probe.word("user") or "$USER"
+        user, at = probe.word("user") or "$USER", shlex.quote(path)
         text = f"Games are kept in {path}, where {user} may not write (it is {state.get('owner', 'somebody')}'s)."
-        return [broken("state", text, f"sudo install -d -o {user} {path} && sudo chown -R {user} {path}")]
+        return [broken("state", text, f"sudo install -d -o {user} {at} && sudo chown -R {user} {at}")]
     if kind in FORGETFUL and _asked(probe):
         text = f"Games are kept in {path}, which is in memory: they are gone when the power goes."
         return [broken("state", text, "sudo raspi-config nonint do_overlayfs 1", RESTART)]
@@ -96,7 +97,7 @@ def check_state(probe: Probe) -> list[Finding]:
 
 def _there(state: dict[str, object], path: str) -> str:
     """A folder that is there, to ask of."""
-    return path if state.get("made") else "/"
+    return shlex.quote(path) if state.get("made") else "/"
 
 
 def check_root(probe: Probe) -> list[Finding]:

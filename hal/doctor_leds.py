@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from hal import models, ws2812
@@ -176,7 +177,7 @@ def check_dma(probe: Probe, profile: Profile) -> list[Finding]:
         f"The LEDs would use DMA channel {profile.leds.dma}; {DMA_ALLOWED[0]} is wanted, since 5 is the SD card's and "
         "sharing it turns the file system read-only after minutes."
     )
-    return [broken("dma", text, f"sed -i 's/^dma *=.*/dma = {DMA_ALLOWED[0]}/' {profile.file}")]
+    return [broken("dma", text, f"sed -i 's/^dma *=.*/dma = {DMA_ALLOWED[0]}/' {shlex.quote(profile.file)}")]
 
 
 def check_leds0(probe: Probe, profile: Profile) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from hal import models
@@ -73,7 +74,7 @@ def check_supply(probe: Probe, profile: Profile) -> list[Finding]:
         for name in probe.names(f"{HWMON}/{sensor}")
         if name.endswith("_lcrit_alarm")
     )
-    shows = f"morbak pinout {_board(profile)}"
+    shows = f"morbak pinout {shlex.quote(_board(profile))}"
     if alarm or (mask or 0) & _LOW_NOW:
         text = "The voltage is too low now: give the LEDs a supply of their own, and the Pi one that is made for it."
         return [broken("supply", text, shows)]

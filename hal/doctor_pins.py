@@ -10,6 +10,7 @@ from hal import pins
 from hal.doctor_boot import boot, parameters, switched_on
 from hal.doctor_finding import CONFIG, RESTART, Finding, broken, fine, listed
 from hal.drivers.gpio_chips import Chip
+from hal.pinout import ON_HEADER
 from hal.pins import Pin
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ OVERLAYS: dict[str, dict[str, int]] = {
     "ws2812-pio": {"gpio": 4},
 }
 # Sound cards by overlay all sit on the I2S bus.
-SOUND_CARDS = r"(hifiberry|iqaudio|allo|justboom|audioinjector|googlevoicehat|max98357a|i2s)\b.*"
+SOUND_CARDS = r"(hifiberry|iqaudio|allo|justboom|audioinjector|googlevoicehat|max98357a|i2s)\b[\w-]*"
 
 
 class Line(NamedTuple):
@@ -123,7 +124,7 @@ def check_chips(probe: Probe, profile: Profile) -> list[Finding]:
         text = f"No GPIO chip has {listed(missing)}, which the board wants; there are {_named(found)}."
         return [broken("chips", text, "gpioinfo")]
     having = [chip for chip in found if any(chip.offset(pin) is not None for _, pin in wanted(profile))]
-    return [fine("chips", f"The board's pins are on {_named(having[:1])}.")]
+    return [fine("chips", f"The board's pins are on {_named(having)}.")]
 
 
 def _named(found: list[Chip]) -> str:
@@ -134,9 +135,7 @@ def check_kernel(probe: Probe, profile: Profile) -> list[Finding]:
     """No pin of the board is one that config.txt gives to the kernel."""
     claims: dict[int | None, str] = dict(_claims(probe))
     taken: dict[str, list[str]] = {}
-    leds = pins.parse(profile.leds.pin)
-    own = [] if leds.bcm in pins.SPI0 or "ws2812-pio" in claims.get(leds.bcm, "") else [("leds.pin", leds)]
-    for key, pin in (*wanted(profile), *own):
+    for key, pin in (*wanted(profile), *_led_line(profile, claims)):
         if pin.bcm in claims:
             taken.setdefault(claims[pin.bcm], []).append(f"{pin} ({key})")
     found = [
@@ -149,6 +148,14 @@ def check_kernel(probe: Probe, profile: Profile) -> list[Finding]:
         for line, names in taken.items()
     ]
     return found + _functions(probe, profile, set(claims))
+
+
+def _led_line(profile: Profile, claims: dict[int | None, str]) -> list[tuple[str, Pin]]:
+    """The LEDs' data line, where nothing but a plain pin will do: not on SPI, nor on the kernel's own driver."""
+    if profile.leds.driver not in ON_HEADER:
+        return []
+    pin = pins.parse(profile.leds.pin)
+    return [] if pin.bcm in pins.SPI0 or "ws2812-pio" in claims.get(pin.bcm, "") else [("leds.pin", pin)]
 
 
 def _comment_out(line: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from hal.doctor_finding import Finding, broken, fine, listed, warning
@@ -64,7 +65,7 @@ def _install(probe: Probe, missing: list[str]) -> str:
     packages = ["'morbak-board[pi]'"] * ours + [MODULES[name] for name in missing if name not in _EXTRA]
     arguments = f"pip install -U {' '.join(packages)}"
     if probe.fact("venv") is True and probe.word("python"):
-        return f"{probe.word('python')} -m {arguments}"
+        return f"{shlex.quote(probe.word('python'))} -m {arguments}"
     return f"python3 -m venv --system-site-packages ~/morbak && ~/morbak/bin/{arguments}"
 
 

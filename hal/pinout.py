@@ -91,7 +91,7 @@ def uses(profile: Profile) -> dict[int, str]:
         if use in GROUNDED:
             free = [ground for ground in GROUND if ground not in used]
             used[min(free, key=lambda ground: abs(ground - pin))] = GROUNDED[use]
-    if profile.leds.gpio == models.SPI_PIN and profile.leds.driver in ("auto", "spidev", "rpi_ws281x"):
+    if profile.leds.driver in ("auto", "spidev", "rpi_ws281x") and profile.leds.gpio == models.SPI_PIN:
         for bcm in pins.SPI0:
             used.setdefault(place[bcm], "(taken by SPI)")
     return used

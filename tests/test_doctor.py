@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -557,6 +558,22 @@ def test_root_is_sent_to_a_person(tmp_path: Path) -> None:
     folder = unpack("pi4_bookworm", tmp_path)
     change_facts(folder, lambda facts: facts.update(root=True, user="root"))
     assert "su - pi -c 'morbak doctor'" == one(doctor.examine(Probe.recorded(folder), REFERENCE), "environment").fix
+
+
+def test_commands_can_be_copied_whatever_paths_are_called(tmp_path: Path) -> None:
+    """A path with a space and an apostrophe in it stays one word of the command."""
+    folder = unpack("pi4_crowded", tmp_path)
+    change_facts(folder, lambda facts: facts["state"].update(path="/home/l'ami du pi", writable=False))
+    change_facts(folder, lambda facts: facts.update(python="/opt/l'ami du pi/python", modules={}))
+    found = doctor.examine(Probe.recorded(folder), REFERENCE._replace(file="/home/l'ami du pi/mine.toml"))
+    words = [word for check in ("state", "libraries", "supply") for word in shlex.split(one(found, check).fix)]
+    assert {"/home/l'ami du pi", "/opt/l'ami du pi/python", "/home/l'ami du pi/mine.toml"} < set(words)
+
+
+def test_leds_of_a_third_party_may_hang_anywhere(tmp_path: Path) -> None:
+    """Of a driver that is not ours the doctor knows no pin, and says nothing."""
+    theirs = REFERENCE._replace(leds=type(REFERENCE.leds)(driver="theirs", pin="J8:1"))
+    assert {"fine"} == {each.level for each in examined("pi4_bookworm", tmp_path, theirs)}
 
 
 # -- nothing upsets it ---------------------------------------------------------------------------------------------

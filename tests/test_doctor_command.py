@@ -95,6 +95,16 @@ def test_the_board_that_suits_the_machine_is_the_usual_one(
     assert f"({board}.toml)" in capsys.readouterr().out.splitlines()[0]
 
 
+def test_a_terminal_without_the_signs_gets_others(tmp_path: Path) -> None:
+    """On a terminal of ASCII both commands print all their lines."""
+    code = [sys.executable, "-P", "-m", "firmware.cli"]
+    env = {"PYTHONIOENCODING": "ascii", "PATH": os.environ["PATH"]}
+    machine = ["--board", "reference", "--probe", str(unpack("pi4_crowded", tmp_path))]
+    for command, status in ((["doctor", *machine], BROKEN), (["pinout", "reference"], OK)):
+        ran = subprocess.run([*code, *command], env=env, capture_output=True, text=True, timeout=60)
+        assert (status, "") == (ran.returncode, ran.stderr) and "?" in ran.stdout
+
+
 # -- this machine --------------------------------------------------------------------------------------------------
 
 

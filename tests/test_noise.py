@@ -105,6 +105,11 @@ def test_drumming_is_no_noise(bounce_us: int, seed: int) -> None:
     assert heard(mask_at) is None
 
 
+def test_a_held_contact_that_crackles_a_little_is_no_noise() -> None:
+    """A worn contact that opens for 1 ms twenty times a second under a finger is no noise: debounce hides it."""
+    assert heard(lambda t_us: 1 << 24 if t_us % 50_000 >= 1_000 else 0) is None
+
+
 def test_a_finger_that_slides_over_the_board_is_no_noise() -> None:
     """A sleeve that wipes over seven rows in a second, 20 ms a cell, is no noise."""
     assert heard(lambda t_us: 1 << t_us // 20_000 % 49) is None

@@ -159,7 +159,7 @@ def test_lines_of_other_chips_are_listed_beside_the_header(tmp_path: Path) -> No
 
 def test_leds_of_a_third_party_take_no_pin() -> None:
     """A driver that is not ours may send its data anywhere: nothing is drawn for it."""
-    strange = REFERENCE._replace(leds=msgspec.structs.replace(REFERENCE.leds, driver="theirs"))
+    strange = REFERENCE._replace(leds=msgspec.structs.replace(REFERENCE.leds, driver="theirs", pin="J8:1"))
     assert not {"LED data", "LED ground", "(taken by SPI)"} & set(pinout.uses(strange).values())
     assert "  data ─── 74AHCT125" in "\n".join(pinout.sheet(strange))
 

@@ -17,6 +17,7 @@ from tests.vm.test_vm import inside
 pytestmark = pytest.mark.vm
 
 INSIDE = KIT / "inside"
+NO_WHEEL = "lgpio has no wheel for Python 3.13"
 MATRIX = load(shipped("reference")).matrix
 
 
@@ -40,8 +41,19 @@ def test_a_driver_passes_the_suite_on_the_virtual_pi(driver: str) -> None:
     """gpiod, and gpiozero through lgpio, keep every promise of a driver of the matrix, with diodes and without; no high
     line ever meets a low one, and nothing is driven in the end.
     """
+    if driver == "gpiozero":
+        pytest.importorskip("lgpio", reason=NO_WHEEL)
     kept = {conformance.name(check): "kept" for check in conformance.LINES}
     assert {"diodes": kept, "no diodes": kept, "shorts": 0, "driven": 0} == told("lines_bench.py", driver)
+
+
+def test_push_pull_rows_are_rejected_on_the_virtual_pi() -> None:
+    """Rows that push their idle level meet each other through a column without diodes, and the suite says so."""
+    found = told("lines_bench.py", "push-pull")
+    kept = dict.fromkeys(map(conformance.name, conformance.LINES), "kept")
+    assert kept == found["diodes"]
+    assert "rows that are not selected must float (open drain)" in found["no diodes"]["rows_do_not_fight"]
+    assert found["shorts"] > 0
 
 
 @pytest.mark.strace
@@ -56,6 +68,7 @@ def test_a_scan_takes_fifteen_system_calls() -> None:
 
 def test_a_scan_is_four_times_faster_than_with_devices(capsys: pytest.CaptureFixture[str]) -> None:
     """A scan through gpiod is at least four times as fast as one with gpiozero's devices in the same run."""
+    pytest.importorskip("lgpio", reason=NO_WHEEL)
     times = told("scan_cost.py", "times")
     ratio = times["gpiozero"] / times["gpiod"]
     with capsys.disabled():

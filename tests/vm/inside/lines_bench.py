@@ -10,7 +10,33 @@ import wired
 
 from hal import conformance
 from hal.conformance import Bench, Broken
+from hal.drivers import gpio_chips, gpiod_lines
 from hal.errors import PartError
+from hal.ports import Lines
+from hal.profile import Profile
+
+
+class PushPull(gpiod_lines.GpiodLines):
+    """Drives the rows that are not selected high: the negative control."""
+
+    def __init__(self, profile: Profile) -> None:
+        import gpiod
+        from gpiod.line import Direction, Drive, Value
+
+        found, matrix = gpiod_lines.chips(), profile.matrix
+        rows = gpio_chips.place(matrix.row_pins, found, "matrix.rows")
+        columns = gpio_chips.place(matrix.column_pins, found, "matrix.columns")
+        super().__init__(rows, columns, 0, (matrix.row_pins, matrix.column_pins))
+        pushing = gpiod.LineSettings(
+            direction=Direction.OUTPUT, drive=Drive.PUSH_PULL, active_low=True, output_value=Value.INACTIVE
+        )
+        assert self._rows is not None
+        self._rows.reconfigure_lines({rows.offsets: pushing})
+
+
+def opened(driver: str, profile: Profile) -> Lines:
+    """A driver by name, or the wrong one."""
+    return PushPull(profile) if driver == "push-pull" else wired.opened(driver, profile)
 
 
 def told(driver: str, diodes: bool) -> dict[str, str]:
@@ -20,7 +46,7 @@ def told(driver: str, diodes: bool) -> dict[str, str]:
     bench = Bench(
         rows=7,
         columns=7,
-        open=lambda: wired.opened(driver, profile),
+        open=lambda: opened(driver, profile),
         close=lambda mask: vpi.put("pressed", mask),
         diodes=diodes,
         shorts=lambda: vpi.get("shorts"),
