@@ -29,6 +29,7 @@ from hal.selftest_report import RESTS_ON, Facts, Report, Rung, report
 # Opens a simulated board with faults, `KEY=VALUE` each.
 Simulated = Callable[[Profile, list[str]], Station]
 
+STOPPED = "stopped on the way: the board is dark, and nothing was written."
 # Often enough for touches; the test measures bounces and scans as often as it can.
 WALK_SCAN_US = 2_000
 FAULTS = """faults of a simulated board, each --fault KEY=VALUE:
@@ -122,7 +123,10 @@ def _map(parsed: argparse.Namespace) -> int:
     if parsed.write is not None and parsed.write.exists() and not parsed.force:
         raise Misuse(f"{parsed.write} is there already: choose another name, or change it with --force.")
     station = _station(parsed, profile)
-    found, base = walked(profile, station, _teller(parsed, station))
+    try:
+        found, base = walked(profile, station, _teller(parsed, station))
+    except KeyboardInterrupt:
+        raise Misuse(STOPPED) from None
     changes = mapped.changes(profile, base, found.wanted)
     if parsed.json:
         print(json.dumps(_document(profile, station, found, changes), indent=2))
@@ -228,7 +232,10 @@ def _write(path: Path, profile: Profile, changes: dict[str, Any]) -> None:
 def _selftest(parsed: argparse.Namespace) -> int:
     profile = _profile(parsed.board)
     station = _station(parsed, profile)
-    found = examined(profile, station, _teller(parsed, station))
+    try:
+        found = examined(profile, station, _teller(parsed, station))
+    except KeyboardInterrupt:
+        raise Misuse(STOPPED) from None
     text = found.text()
     print(json.dumps(found.document, indent=2) if parsed.json else "\n".join(["", *text]))
     if parsed.report is not None:
@@ -248,8 +255,16 @@ def examined(profile: Profile, station: Station, say: Callable[[str], None]) -> 
         guide = Guide(selftest(profile))
         sat: Sat = sit(guide, station, profile, (lines, meter), profile.turned, say, station.scan_us)
     assert guide.result is not None
-    facts = Facts(station.rung, sat.scan_us, meter.peak_ma, sat.supply)
+    facts = Facts(station.rung, sat.scan_us, sat.late_us, meter.peak_ma, sat.supply)
     return report(profile, guide.result, facts)
+
+
+def _agreed(question: str) -> bool:
+    """Whether somebody says yes; nobody there is no."""
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except (EOFError, RuntimeError):  # no more input, or none at all
+        return False
 
 
 def _offer(parsed: argparse.Namespace, found: Report, rung: Rung) -> None:
@@ -260,7 +275,7 @@ def _offer(parsed: argparse.Namespace, found: Report, rung: Rung) -> None:
             if not parsed.json:
                 print(f"{cells}: out of use with --put-out.")
             return
-        if input(f"Put {cells} out of use, so that play goes on without? y or n: ").strip().lower() not in ("y", "yes"):
+        if not _agreed(f"Put {cells} out of use, so that play goes on without? y or n: "):
             return
     try:
         with closing(StateDirectory.open(getattr(parsed, "state", None))) as state:

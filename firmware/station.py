@@ -102,9 +102,10 @@ class RealStation:
 
 
 class Sat(NamedTuple):
-    """How a walk went: how often the board was really scanned, and what the machine said of its supply."""
+    """How a walk went: how often the board was really scanned, at the latest, and whether its supply held."""
 
     scan_us: int
+    late_us: int
     supply: bool | None
 
 
@@ -125,14 +126,16 @@ def sit(
     board = MatrixBoard(light, *parts, station.supply())
     scanner = Scanner(parts[0], *light.board.wired, diodes=True, turned=turned)
     asked: Ask | None = None
-    sent, sent_us, scans, start_us, holds = b"", 0, 0, station.now_us(), True
+    sent, sent_us, scans, holds = b"", 0, 0, True
+    start_us = last_us = station.now_us()
+    late_us = 0
     while (ask := guide.ask) is not None:
         if ask is not asked:
             asked = ask
             say(ask.text)
         t_us = station.now_us()
         guide.step(t_us, scanner.step(0)[0])
-        scans += 1
+        scans, late_us, last_us = scans + 1, max(late_us, t_us - last_us), t_us
         if guide.ask is not ask:
             continue
         if guide.show != sent or (board.dimmed and t_us - sent_us >= FRAME_US):
@@ -146,4 +149,4 @@ def sit(
             guide.typed(line)
         station.wait_until(t_us + scan_us)
     known = "power" in board.health()
-    return Sat(round((station.now_us() - start_us) / max(scans, 1)), holds if known else None)
+    return Sat(round((station.now_us() - start_us) / max(scans, 1)), late_us, holds if known else None)

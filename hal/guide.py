@@ -25,9 +25,9 @@ NOISY_MOVES = 20
 class Touch(NamedTuple):
     """One touch: when its first contact was, the `places` that it held closed, and how they bounced.
 
-    `bounces_us`: how long the press and the release bounced, by place; None for what was too short to tell them
-    apart. `broken`: places that opened while they were held. `lifted`: everything opened again. `lit_us`: from first
-    contact until the answering light, None where none was seen.
+    `bounces_us`: how long the press and the release bounced for certain, by place; None for what was too short to tell
+    them apart. `broken`: places that opened while they were held. `lifted`: everything opened again. `lit_us`: from
+    first contact until the answering light, None where none was seen.
     """
 
     t_us: int
@@ -146,6 +146,13 @@ class Guide(Generic[Result]):
         self._moves: Counter[int] = Counter()
 
 
+class _Move(NamedTuple):
+    """A contact moved between two scans."""
+
+    after_us: int
+    t_us: int
+
+
 class _Watch:
     """Waits for one touch from its first contact until everything has been open for a while."""
 
@@ -155,7 +162,8 @@ class _Watch:
         self._mask = self._held = 0
         self._open_us: int | None = None
         self._closed_us: dict[int, int] = {}
-        self._moves_us: dict[int, list[int]] = {}
+        self._moves_us: dict[int, list[_Move]] = {}
+        self._scan_us = 0
 
     @property
     def down(self) -> bool:
@@ -172,9 +180,9 @@ class _Watch:
                 return None
             self._start_us = t_us
         for place in bits(closed ^ self._mask):
-            self._moves_us.setdefault(place, []).append(t_us)
+            self._moves_us.setdefault(place, []).append(_Move(self._scan_us, t_us))
             self._closed_us[place] = t_us
-        self._mask = closed
+        self._mask, self._scan_us = closed, t_us
         for place in bits(closed & ~self._held):
             if t_us - self._closed_us[place] >= HELD_US:
                 self._held |= 1 << place
@@ -202,18 +210,19 @@ class _Watch:
         return Touch(self._start_us, self._held or self._mask, bounces, broken, lifted, self._lit_us)
 
 
-def _trains(moves_us: list[int]) -> list[list[int]]:
+def _trains(moves: list[_Move]) -> list[list[_Move]]:
     """Moves of a contact, parted where it was at rest."""
-    trains = [[moves_us[0]]]
-    for t_us in moves_us[1:]:
-        if t_us - trains[-1][-1] >= QUIET_US:
+    trains = [[moves[0]]]
+    for move in moves[1:]:
+        if move.t_us - trains[-1][-1].t_us >= QUIET_US:
             trains.append([])
-        trains[-1].append(t_us)
+        trains[-1].append(move)
     return trains
 
 
-def _length(train: list[int]) -> int:
-    return train[-1] - train[0]
+def _length(train: list[_Move]) -> int:
+    """How long a train has lasted for certain: a scan that came late makes no bounce longer."""
+    return max(0, train[-1].after_us - train[0].t_us)
 
 
 def bits(of: int) -> list[int]:

@@ -40,10 +40,15 @@ RESTS_ON: dict[Rung, dict[str, str]] = {
 
 
 class Facts(NamedTuple):
-    """What the machine knows of a test. `peak_ma`: the most that the model says; `supply`: None where unknown."""
+    """What the machine knows of a test.
+
+    `scan_us`: between two scans on the average, `late_us` at most. `peak_ma`: the most that the model says; `supply`:
+    None where unknown.
+    """
 
     rung: Rung
     scan_us: int
+    late_us: int
     peak_ma: float
     supply: bool | None = None
 
@@ -80,7 +85,7 @@ def report(profile: Profile, answers: Answers, facts: Facts) -> Report:
         "file": profile.file,
         "rung": facts.rung,
         "rests_on": RESTS_ON[facts.rung],
-        "scan_us": facts.scan_us,
+        "scan_us": {"mean": facts.scan_us, "longest": facts.late_us},
         "leds": {colour: said or "ok" for colour, said in answers.colours.items()},
         "cells": {name(cell, columns): _cell(profile, answers, cell) for cell in sorted(answers.cells)},
         "bounce": _histograms(answers),
@@ -262,7 +267,8 @@ def _text(report: Report) -> Iterator[str]:
     for what in ("press", "release"):
         buckets = ", ".join(f"{count} {label}" for label, count in found["bounce"][what].items() if count)
         yield f"{'bounce' if what == 'press' else '':10}{what} {buckets or 'not seen'}"
-    yield f"          (scanned every {found['scan_us']} us: what is shorter is not seen)"
+    scans = found["scan_us"]
+    yield f"          (at least: scanned every {scans['mean']} us, once after {scans['longest']} us)"
     times = found["latency"]
     figures = f"median {times['median_us']} us, longest {times['max_us']} us" if times["count"] else "none"
     yield f"light     {times['count']} touches, {figures} from the scan to light"
