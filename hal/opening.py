@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hal import drivers
 from hal.board import DEAF_US, MatrixBoard
+from hal.drivers import gpiozero_parts
 from hal.profile import Profile
 from hal.supply import Supply
 
@@ -16,4 +17,5 @@ def open_board(profile: Profile) -> MatrixBoard:
     except BaseException:
         lines.close()
         raise
-    return MatrixBoard(profile, lines, leds, Supply(), deaf_us=DEAF_US)
+    buttons, sounder = gpiozero_parts.open_buttons(profile), gpiozero_parts.open_sounder(profile)
+    return MatrixBoard(profile, lines, leds, Supply(), buttons, sounder, deaf_us=DEAF_US)
