@@ -91,11 +91,20 @@ class StubBoard:
         await socket.send_text(json.dumps({"state": self._state, "hello": HELLO}))
         await socket.send_bytes(self._frame)
         self._sockets.add(socket)
+        beat = asyncio.create_task(self._beat(socket))
         try:
             while True:
                 self.touches.append(json.loads(await socket.receive_text()))
         except WebSocketDisconnect:
             self._sockets.discard(socket)
+        finally:
+            beat.cancel()
+
+    async def _beat(self, socket: WebSocket) -> None:
+        """A frame a second, as a board at rest sends: a page takes a silent socket for a dead one."""
+        while True:
+            await asyncio.sleep(1)
+            await socket.send_bytes(self._frame)
 
 
 async def _page(_: Request) -> Response:

@@ -469,9 +469,11 @@ def test_a_device_is_opened_by_its_group(tmp_path: Path) -> None:
     groups.write_text(groups.read_text().replace("spi:x:989:pi", "spi:x:989:"))
     finding = one(doctor.examine(Probe.recorded(folder), REFERENCE), "permissions")
     assert ("sudo usermod -aG spi pi", LOG_IN) == (finding.fix, finding.then)
-    change_facts(folder, lambda facts: facts["devices"]["/dev/spidev0.0"].update(group="root", mode=0o600))
-    finding = one(doctor.examine(Probe.recorded(folder), REFERENCE), "permissions")
-    assert 'KERNEL=="spidev*", GROUP="spi", MODE="0660"' in finding.fix and RESTART == finding.then
+    for group, mode in (("root", 0o660), ("spi", 0o600), ("spi", 0o640)):
+        access = {"group": group, "mode": mode}
+        change_facts(folder, lambda facts, access=access: facts["devices"]["/dev/spidev0.0"].update(access))  # type: ignore[misc]
+        finding = one(doctor.examine(Probe.recorded(folder), REFERENCE), "permissions")
+        assert 'KERNEL=="spidev*", GROUP="spi", MODE="0660"' in finding.fix and RESTART == finding.then
 
 
 def test_a_state_directory_that_forgets_or_refuses_is_broken(tmp_path: Path) -> None:
@@ -553,9 +555,24 @@ def test_a_clock_that_nobody_sets_is_a_warning_and_no_more(tmp_path: Path) -> No
     assert "has not been set" in one(doctor.examine(Probe.recorded(folder), REFERENCE), "clock").text
 
 
+def test_a_clock_file_that_is_a_folder_is_removed(tmp_path: Path) -> None:
+    """An image that ships a folder there starts in the past without a network; the command takes it away (case F19)."""
+    finding = one(examined("pi4_trixie_no_clock", tmp_path), "clock")
+    assert finding.text.startswith("/var/lib/systemd/timesync/clock is a directory")
+    assert finding.fix.startswith("sudo rm -r /var/lib/systemd/timesync/clock ")
+
+
+def test_sudo_is_told_from_root(tmp_path: Path) -> None:
+    """Started with sudo it names whose environment was left behind; the command is the same without it (B3, G22)."""
+    finding = one(examined("pi4_sudo", tmp_path), "environment")
+    assert "pi's Python environment" in finding.text and "morbak doctor" == finding.fix
+
+
 def test_root_is_sent_to_a_person(tmp_path: Path) -> None:
     """Started as root it names somebody of the machine who may start it, and nobody who cannot log in (case G22)."""
     folder = unpack("pi4_bookworm", tmp_path)
+    passwd = folder / "etc/passwd"
+    passwd.write_text("kiosk:x:1001:1001::/srv:/usr/sbin/nologin\n" + passwd.read_text())
     change_facts(folder, lambda facts: facts.update(root=True, user="root"))
     assert "su - pi -c 'morbak doctor'" == one(doctor.examine(Probe.recorded(folder), REFERENCE), "environment").fix
 
