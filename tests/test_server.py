@@ -43,7 +43,9 @@ def test_the_state_has_exactly_its_fields(live: Live) -> None:
     assert all({"ok", "text"} == set(part) for part in state["health"]["parts"].values())
 
 
-STATE_NULLS = ("starter", "to_move", "move_left_ms", "last_action", "refusal", "result", "line", "replay", "parks_in_ms")
+STATE_NULLS = (
+    "starter", "to_move", "move_left_ms", "last_action", "refusal", "result", "line", "replay", "parks_in_ms",
+)  # fmt: skip
 
 
 def test_a_frame_has_49_wire_values(live: Live) -> None:
