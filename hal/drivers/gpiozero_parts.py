@@ -27,7 +27,7 @@ class Missing:
         """Raises the PartError of the opening."""
         raise PartError(str(self._fault))
 
-    def play(self, notes: tuple[Note, ...], volume_pct: int) -> None:
+    def play(self, notes: tuple[Note, ...], volume_pct: int) -> None:  # noqa: ARG002 - the port has them
         """Raises the PartError of the opening."""
         raise PartError(str(self._fault))
 
