@@ -78,6 +78,16 @@ def test_any_wiring_is_found_and_the_profile_then_says_it(seed: int, prove: bool
         assert wrong.colours == written.leds.colour_order
 
 
+@pytest.mark.parametrize("mirror", [False, True])
+@pytest.mark.parametrize("rotate_deg", [0, 90, 180, 270])
+def test_a_board_that_lies_turned_keeps_its_pins_in_order(rotate_deg: Degrees, mirror: bool) -> None:
+    """What orientation alone explains is told as orientation, and no pins change places for it."""
+    station = Workbench(WITH_PINS, wrong=Miswiring(rotate_deg=rotate_deg, mirror=mirror))
+    wanted = walked(WITH_PINS, station, lambda _: None)[0].wanted
+    assert (rotate_deg, mirror) == (wanted["board.rotate_deg"], wanted["board.mirror"])
+    assert (list(ROWS), list(COLUMNS)) == (wanted["matrix.rows"], wanted["matrix.columns"])
+
+
 def wired_to(profile: Profile, cells: tuple[int, ...]) -> dict[tuple[object, object], int]:
     """The cell under each pair of pins."""
     pairs = [(row, column) for row in profile.matrix.rows for column in profile.matrix.columns]
