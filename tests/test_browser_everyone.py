@@ -144,6 +144,10 @@ def test_axe_finds_nothing_when_parts_fail_or_the_board_is_away() -> None:
         board.say(phase="paused", menu=None, replay={"seq": 3, "at": 2, "of": 9, "position": EMPTY})
         page.wait_for_selector("body[data-phase=replay]")
         found += violations(page, "replay") + faint(page)
+        for phase in ("paused", "safe"):
+            board.say(phase=phase, menu=None, replay=None)
+            page.wait_for_selector(f"body[data-phase={phase}]")
+            found += violations(page, phase) + faint(page)
         board.stop()
         page.wait_for_selector("body[data-link=away]")
         found += violations(page, "away") + faint(page)
