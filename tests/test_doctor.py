@@ -324,6 +324,8 @@ def test_the_kernels_driver_must_be_on_the_boards_pin(tmp_path: Path) -> None:
         finding = next(each for each in said(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0"))
         assert "broken" == finding.level and named in finding.text and "GPIO18" in finding.text
     mend(folder, finding.fix)
+    mend(folder, finding.fix)
+    assert 1 == settings.read_text().count(",gpio=18")
     assert "fine" == one(doctor.examine(Probe.recorded(folder), KERNEL_LEDS), "leds0").level
 
 
@@ -670,6 +672,14 @@ def test_what_no_command_tells_is_not_guessed(name: str, tmp_path: Path) -> None
 def test_an_empty_folder_is_no_raspberry_pi(tmp_path: Path) -> None:
     """A machine of which nothing is known gets one sentence, and it is about that."""
     assert ["model"] == [each.check for each in doctor.examine(Probe.recorded(tmp_path), REFERENCE)]
+
+
+def test_names_that_no_file_can_have_are_not_there(tmp_path: Path) -> None:
+    """A name that the system refuses is that of nothing."""
+    asked = Probe.recorded(tmp_path)
+    for name in ("x" * 300, "a/" * 3000):
+        assert not asked.exists(name) and not asked.is_folder(name)
+        assert ("", [], None) == (asked.text(name), asked.names(name), asked.number(name))
 
 
 def test_an_endless_file_is_read_in_part(tmp_path: Path) -> None:
