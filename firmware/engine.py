@@ -19,6 +19,7 @@ from firmware.latency import LatencyMeter
 from firmware.lights import Lights
 from firmware.snapshot import Snapshot
 from firmware.sounds import NOTES, Sounds
+from firmware.strips import StripLights
 from firmware.table import Answering, Table
 from hal.ports import Board, Part, Scan
 
@@ -56,7 +57,8 @@ class Engine:
         self.due_us = table.due_us  # when the table must judge next; read by the scan thread
         self.scanned_us = 0  # when the last scan began; written by the scan thread
         self._pressed_us: dict[int, int] = {}
-        self._frames = Frames(lights)
+        strips = board.capabilities.strips
+        self._frames = Frames(StripLights(lights, strips) if any(strips) else lights)
         self._choose, self._chosen = choose, table.chosen
         self._sounds = Sounds()
         self._stuck: frozenset[int] = frozenset()

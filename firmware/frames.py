@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from firmware.lights import Lights
 from firmware.snapshot import Snapshot
+from firmware.strips import Drawing
 
 MOVING_US = 16_667
 ATTRACT_US = 33_333
@@ -14,7 +14,7 @@ REFRESH_US = 1_000_000
 class Frames:
     """Decides when the LEDs get a frame, and which; owned by whoever owns the LEDs."""
 
-    def __init__(self, lights: Lights) -> None:
+    def __init__(self, lights: Drawing) -> None:
         self._lights = lights
         self._snapshot: Snapshot | None = None
         self._frame = b""

@@ -8,9 +8,10 @@ from firmware.games import morbak
 from firmware.match import HALVES, Match
 from firmware.menu import Item
 from firmware.scenes import SECOND_ROW
-from firmware.snapshot import MenuLight, Pips, Snapshot
+from firmware.snapshot import MenuLight, Pips, Rails, Snapshot
 
 if TYPE_CHECKING:
+    from firmware.game import Game
     from firmware.replay import Replay
     from firmware.table import Table
 
@@ -47,6 +48,21 @@ def snapshot(table: Table) -> Snapshot:
         asked_us=table.menu.asked.since_us if table.menu and table.menu.asked else 0,
         pips=_pips(table),
         countdown=table.countdown,
+        rails=_rails(table.game) if table.game is not None and table.phase != "attract" else None,
+    )
+
+
+def _rails(game: Game) -> Rails:
+    clocks = game.clocks
+    since_us = clocks.since_us
+    return Rails(
+        game.mover if game.ending is None else None,
+        morbak.pools(game.state),
+        game.rules.pool,
+        (clocks.left_us("a", since_us), clocks.left_us("b", since_us)),
+        clocks.limits.total_us,
+        clocks.running,
+        since_us,
     )
 
 

@@ -69,6 +69,21 @@ class Pips(NamedTuple):
     until_us: int
 
 
+class Rails(NamedTuple):
+    """What both sides have left: special moves of `pool`, and at `since_us` time of `total_us` (None: no limit).
+
+    `running`: whose clock runs since then.
+    """
+
+    mover: Side | None
+    pools: tuple[int, int]
+    pool: int
+    left_us: tuple[int | None, int | None]
+    total_us: int | None
+    running: Side | None
+    since_us: int
+
+
 class Snapshot(NamedTuple):
     """Everything that may shine.
 
@@ -80,7 +95,8 @@ class Snapshot(NamedTuple):
     and since when; `ghosts_until_us`: until when they show after they are gone (None: they are there). `fault_us`:
     since when a part has failed. `menu`: the cells of an open menu, or the score before a game; `asked_us`: since when
     one of them wants an answer. `pips`: what is left to both sides, while it shows. `countdown`: nobody touches the
-    board, and at its end the game is parked. In the scene `replay` the cells are those of a game played again.
+    board, and at its end the game is parked. `rails`: what both sides have left,
+    for boards with edge strips. In the scene `replay` the cells are those of a game played again.
     """
 
     phase: Scene = "attract"
@@ -105,3 +121,4 @@ class Snapshot(NamedTuple):
     asked_us: int = 0
     pips: Pips | None = None
     countdown: Countdown | None = None
+    rails: Rails | None = None

@@ -43,8 +43,8 @@ class MatrixBoard:
         *,
         deaf_us: int = 0,
     ) -> None:
-        board = profile.board
-        self.capabilities = Capabilities(board.name, board.rows, board.columns, sounder is not None)
+        board, strips = profile.board, (profile.edge_strips.a, profile.edge_strips.b)
+        self.capabilities = Capabilities(board.name, board.rows, board.columns, sounder is not None, strips)
         self._buttons, self._sounder = buttons, sounder
         self._watch = ButtonWatch(buttons) if buttons is not None else None
         self._faults: dict[str, PartError] = {}

@@ -110,12 +110,13 @@ class Clock(Protocol):
 
 
 class Capabilities(NamedTuple):
-    """What a board is, for those above: its geometry, its name, and whether it can be heard."""
+    """What a board is, for those above: its geometry, its name, whether it can be heard, its edge strips' LEDs."""
 
     name: str
     rows: int
     columns: int
     sound: bool = False
+    strips: tuple[int, int] = (0, 0)
 
 
 class Board(Protocol):

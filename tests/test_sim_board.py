@@ -212,4 +212,4 @@ def test_a_wrong_clock_reaches_the_strip() -> None:
 def test_a_simulated_board_is_a_board() -> None:
     """The simulated board keeps the promises of the port by type, and names itself after its profile."""
     board: Board = SimBoard(profile_with(), VirtualClock())
-    assert ("simulated board", 7, 7, False) == board.capabilities
+    assert ("simulated board", 7, 7, False, (0, 0)) == board.capabilities
