@@ -36,9 +36,8 @@ RESTARTS = 5
 
 
 class Memory(NamedTuple):
-    """What the process holds at a moment of the day: blocks of Python's, and resident bytes."""
+    """What the process holds: blocks of Python's, and resident bytes."""
 
-    t_us: int
     blocks: int
     rss_bytes: int
 
@@ -60,7 +59,7 @@ class Report:
     worst_fps: dict[str, int] = field(default_factory=dict)
     records: int = 0
     jumped_at_us: int | None = None
-    memory: list[Memory] = field(default_factory=list)
+    memory: dict[int, Memory] = field(default_factory=dict)  # the most of each hour, from 0
     violations: list[str] = field(default_factory=list)
     results: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
@@ -71,17 +70,18 @@ class Report:
 
         None in a day that has no second hour. The most, as caches with a bound fill and are emptied again.
         """
-        first = [sample for sample in self.memory if sample.t_us <= HOUR_US]
-        later = [sample for sample in self.memory if sample.t_us > HOUR_US]
-        if not first or not later:
+        later = [memory for hour, memory in self.memory.items() if hour > 0]
+        if not later or 0 not in self.memory:
             return None
-        blocks = max(sample.blocks for sample in later) / max(sample.blocks for sample in first)
-        rss = max(sample.rss_bytes for sample in later) / max(sample.rss_bytes for sample in first)
+        first = self.memory[0]
+        blocks = max(sample.blocks for sample in later) / first.blocks
+        rss = max(sample.rss_bytes for sample in later) / first.rss_bytes
         return round(100 * (blocks - 1), 3), round(100 * (rss - 1), 3)
 
     def figures(self) -> dict[str, object]:
         """As the command prints it; all but `cpu_s` and memory repeats with the seed."""
         growth = self.growth_pct()
+        rss_bytes = max((memory.rss_bytes for memory in self.memory.values()), default=0)
         return {
             "virtual_s": round(self.virtual_us / S, 3),
             "cpu_s": round(self.cpu_s, 3),
@@ -101,7 +101,7 @@ class Report:
             **dict(sorted(self.counts.items())),
             "blocks_growth_pct": None if growth is None else growth[0],
             "rss_growth_pct": None if growth is None else growth[1],
-            "rss_mb": round(self.memory[-1].rss_bytes / 1e6, 1) if self.memory else None,
+            "rss_mb": round(rss_bytes / 1e6, 1),
             "digest": self.digest,
         }
 
@@ -132,13 +132,19 @@ class Day:
                 self.visitors.present = False
             if hall.now_us >= self._sample_us:
                 self._sample_us = hall.now_us + SAMPLE_US
-                report.memory.append(Memory(hall.now_us, *memory()))
+                self._sample(memory())
             self.visitors.step(min(SAMPLE_US, self._night_us[1] - hall.now_us) if night else 0)
         self._check_memory()
         self._check_records(hall.records())
         hall.end()
         self._sum_up()
         return report
+
+    def _sample(self, now: Memory) -> None:
+        """Keep the most of each hour."""
+        hour = self.hall.now_us // HOUR_US
+        most = self.report.memory.get(hour, now)
+        self.report.memory[hour] = Memory(max(most.blocks, now.blocks), max(most.rss_bytes, now.rss_bytes))
 
     def _sync(self) -> None:
         """The first answer of a time server, while a clock of the game runs: nothing on the board may notice."""
@@ -171,12 +177,10 @@ class Day:
         if numbers != sorted(set(numbers)):
             violations.append(f"records are in the order {numbers}")
         ended = {record["seq"]: record for record in told if record.get("result") is not None}
-        for number, stood in results.items():
-            found = ended.get(number, {})
-            if stood.ending is None or (found.get("moves"), found.get("result"), found.get("reason")) != (
-                list(stood.moves), stood.ending.result, stood.ending.reason
-            ):  # fmt: skip
-                violations.append(f"game {number} is in the journal as {found}, and was {stood}")
+        for number, was in results.items():
+            found = ended.get(number)
+            if found is None or was != f"{' '.join(found['moves'])} {found['result']} {found['reason']}":
+                violations.append(f"game {number} is in the journal as {found}, and was {was}")
         if set(ended) != set(results):
             violations.append(f"games {sorted(set(ended) ^ set(results))} are on one side only")
         if not self.hall.wall.synced_ever and any("date" in record for record in told):
@@ -206,7 +210,7 @@ def day(hours: float, seed: int, *, jump: bool = True) -> Report:
     return report
 
 
-def memory() -> tuple[int, int]:
+def memory() -> Memory:
     """Blocks that Python holds, and bytes that are resident; nothing is left to collect.
 
     Blocks are exact: no allocator's spare room, no page of a library. Bytes know of what C holds too, as SQLite does,
@@ -216,4 +220,4 @@ def memory() -> tuple[int, int]:
     gc.collect()
     with open("/proc/self/statm", "rb") as file:
         pages = int(file.read().split()[1])
-    return sys.getallocatedblocks(), pages * os.sysconf("SC_PAGE_SIZE")
+    return Memory(sys.getallocatedblocks(), pages * os.sysconf("SC_PAGE_SIZE"))

@@ -6,6 +6,7 @@ board. Wall time is a function handed to the journal; the board's own clock neve
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from sim.disk import SlowStore
 from sim.drive import Drive
 from sim.hands import Tally
 from sim.people import People
-from sim.reasons import Reasons, Standing
+from sim.reasons import Outcome, Reasons
 from sim.watch import Frames, Watch
 
 S = 1_000_000
@@ -79,7 +80,7 @@ class Hall:
         self._begun_us = 0  # when the power came, on the day's clock
         self._scans = self._commits = 0
         self.frames = Frames()
-        self.results: dict[int, Standing] = {}
+        self.results: dict[int, Outcome] = {}
         self.counts: Counter[str] = Counter()
         self.wall = Wall(lambda: self.now_us)
         self._power_up(0)
@@ -173,20 +174,22 @@ class Hall:
 
     def _come_back(self, start_us: int, exact: bool) -> None:
         """Start anew; the table must be as it was, or one action earlier where the disk was behind (promise 1)."""
-        before, brightness = self.reasons, self.table.chosen
-        running_us = self._used_us()
+        stood, earlier = self.reasons.now, self.reasons.earlier
+        brightness, running_us = self.table.chosen, self._used_us()
+        del self.drive, self.table, self.people, self.reasons, self.watch, self._store, self._keeper
+        gc.collect()  # as an old process is gone before a new one comes
         self._power_up(start_us)
         people, now = self.people, self.reasons.now
         for sentence in self.told:
             people.violated(f"after a start: {sentence}")
         people.expect(self.table.chosen == brightness, f"{brightness} was chosen, now it is {self.table.chosen}")
-        expected = [before.now] if exact else [before.now, before.earlier]
+        expected = [stood] if exact else [stood, earlier]
         if now not in expected:
             people.violated(f"after a start there is {now}, not {expected[0]}")
-        if now != before.now and before.now is not None:
+        if now != stood and stood is not None:
             self.counts["one_earlier"] += 1
-            if before.now.ending is not None and (now is None or now.number == before.now.number):
-                self.results.pop(before.now.number, None)
+            if stood.ending is not None and (now is None or now.number == stood.number):
+                self.results.pop(stood.number, None)
         elif self.table.game is not None and running_us is not None:
             for was_us, is_us in zip(running_us, self.table.game.clocks.used_us, strict=True):
                 late = f"a clock of {was_us} us came back as {is_us} us"

@@ -7,7 +7,7 @@ look at phase, game and limits, and at no timer.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from firmware.game import Ending, Game, Undone
@@ -31,6 +31,9 @@ LEAST_FPS = 10
 WILD_US = 1_000 * MS
 
 
+Outcome = str
+
+
 class Standing(NamedTuple):
     """A game as nobody may lose it: everything of it but its clocks, with its match."""
 
@@ -52,6 +55,11 @@ def standing(game: Game | None, number: int, match: Match) -> Standing | None:
     return Standing(number, game.starter, moves, tuple(game.timeouts), tuple(game.undone), ending, match)
 
 
+def outcome(moves: Iterable[str], ending: Ending) -> Outcome:
+    """A finished game, as short as it can be told."""
+    return f"{' '.join(moves)} {ending.result} {ending.reason}"
+
+
 class Reasons:
     """Looks at a table whenever something may have happened on it, from its power-up on.
 
@@ -60,7 +68,7 @@ class Reasons:
     """
 
     def __init__(
-        self, drive: Drive, violated: Callable[[str], None], results: dict[int, Standing], counts: Counter[str]
+        self, drive: Drive, violated: Callable[[str], None], results: dict[int, Outcome], counts: Counter[str]
     ) -> None:
         """`counts` counts games that were parked, and games that were resumed."""
         self._drive, self._table, self._violated = drive, drive.table, violated
@@ -134,7 +142,7 @@ class Reasons:
         if self._phase == "attract" and self._begun and now != before:
             self._violated(f"a parked game changed from {before} to {now}")
         if now is not None and now.ending is not None:
-            self.results[now.number] = now
+            self.results[now.number] = outcome(now.moves, now.ending)
         if self._table.phase == "play":
             self._begun = True
         if game is not None and len(game.moves) != self._moves:

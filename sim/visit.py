@@ -19,7 +19,11 @@ from sim.reasons import IDLE_US
 
 
 class Restarted(Exception):
-    """The board has started anew under whoever was doing something."""
+    """The board is to start anew under whoever is doing something; `power`: because the power fails."""
+
+    def __init__(self, power: bool) -> None:
+        super().__init__()
+        self.power = power
 
 
 class Visit:
@@ -48,7 +52,7 @@ class Visit:
         self.run_until(self.hall.drive.now_us + us)
 
     def run_until(self, t_us: int) -> None:
-        """Go on to `t_us` of the board's clock; raises Restarted where it is started anew before."""
+        """Go on to `t_us` of the board's clock; raises Restarted where it is to start anew before."""
         drive, begun_us = self.hall.drive, self.hall.now_us - self.hall.drive.now_us
         if self._restarts and self._restarts[0][0] - begun_us <= t_us:
             drive.run_until(max(drive.now_us, self._restarts[0][0] - begun_us))
@@ -56,15 +60,14 @@ class Visit:
         drive.run_until(max(drive.now_us, t_us))
 
     def restart_if_due(self) -> None:
-        """Start the board anew if it is time; raises Restarted."""
+        """Raises Restarted if it is time."""
         if self._restarts and self._restarts[0][0] <= self.hall.now_us:
-            _, power = self._restarts.pop(0)
-            self.people.played()
-            self.hall.cut() if power else self.hall.restart()
-            raise Restarted
+            raise Restarted(self._restarts.pop(0)[1])
 
-    def started(self) -> None:
-        """Somebody is there after a start, or nobody."""
+    def start_anew(self, power: bool) -> None:
+        """Start the board anew; somebody is there after that, or nobody."""
+        self.people.played()
+        self.hall.cut() if power else self.hall.restart()
         self.present = self.likely(0.7)
         self.look_at_game()
 

@@ -35,22 +35,28 @@ class Visitors(Visit):
     def step(self, until_us: int) -> None:
         """Whatever comes next; `until_us`: how long nothing may happen on an empty board, as in a night."""
         self.hall.reasons.forget()
+        power = None
         try:
             self.restart_if_due()
-            phase = self.hall.table.phase
-            if phase == "attract":
-                self._attract(until_us)
-            elif phase == "play":
-                self._play()
-            elif phase == "paused":
-                self._paused()
-            elif phase == "result":
-                self._result()
-            else:
-                self.people.violated(f"visitors find the board in {phase}")
-                self.run_for(130 * S)
-        except Restarted:
-            self.started()
+            self._go_on(until_us)
+        except Restarted as restart:
+            power = restart.power
+        if power is not None:  # nothing holds the board any more that goes
+            self.start_anew(power)
+
+    def _go_on(self, until_us: int) -> None:
+        phase = self.hall.table.phase
+        if phase == "attract":
+            self._attract(until_us)
+        elif phase == "play":
+            self._play()
+        elif phase == "paused":
+            self._paused()
+        elif phase == "result":
+            self._result()
+        else:
+            self.people.violated(f"visitors find the board in {phase}")
+            self.run_for(130 * S)
 
     # -- attract and lobby -------------------------------------------------------------------------------------------
 
