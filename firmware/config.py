@@ -204,6 +204,16 @@ def _contradictions(source: tables.Source, settings: Settings, profile: Profile)
         ("touch.hold_ms", touch.hold_ms, touch.hold_ms > touch.tap_min_ms, "a hold must be longer than tap_min_ms"),
         ("touch.leave_ms", touch.leave_ms, touch.leave_ms > touch.hold_ms, "a rest must be longer than hold_ms"),
         ("touch.stuck_ms", touch.stuck_ms, touch.stuck_ms >= touch.leave_ms, "must not be shorter than leave_ms"),
+        *(
+            (f"phases.{key}", value, value < touch.leave_ms, "must be shorter than leave_ms, or the fingers have left")
+            for key, value in (("menu_hold_ms", phases.menu_hold_ms), ("pips_hold_ms", phases.pips_hold_ms))
+        ),
+        (
+            "phases.menu_ask_s",
+            phases.menu_ask_s,
+            phases.menu_ask_s * 1000 > touch.hold_ms,
+            "must be longer than hold_ms, or nobody can agree",
+        ),
         (
             "phases.park_countdown_s",
             phases.park_countdown_s,

@@ -21,6 +21,8 @@ from firmware.phases import PhaseTimes, chords
 from firmware.replay import Replay
 from firmware.snapshot import Countdown, Phase, Side
 
+# Two changes of the whole board are a flash: three in a second are 333 ms each, as on a cell (RISE_GAP_US).
+BUTTON_GAP_US = 340_000
 # How many accepted actions are kept for whoever asks; more than the longest game has.
 PLAYED = 256
 
@@ -75,6 +77,8 @@ class Course(Judging):
         self.last: tuple[int, int] | None = None  # the cell of the last action, and when it bloomed
         self.refusal: Refusal | None = None
         self._refusals = 0
+        self._button_us: int | None = None  # when the start button counted last
+        self._strangers = False  # the game on the table was found parked, by whoever stands here now
         self.menu: Menu | None = None
         self._below: Phase = "play"  # the phase to which an open menu returns
         self.replay: Replay | None = None
@@ -112,9 +116,16 @@ class Course(Judging):
         self.replay, self._snapshot = replay, None
 
     def press_button(self, t_us: int) -> None:
-        """The start button at `t_us`: it starts, pauses and goes on; in a menu it closes that."""
-        self._touched_us = t_us
-        if self.replay is not None or self.phase == "menu":
+        """The start button at `t_us`: it starts, pauses and goes on; in a menu it closes that.
+
+        Drummed on, it counts no more often than the flash limit allows, since each time the board dims or lights up.
+        """
+        if self._button_us is not None and t_us < self._button_us + BUTTON_GAP_US:
+            return
+        self._touched_us = self._button_us = t_us
+        if self.phase == "menu" and self._below == "lobby":
+            self._lobby(t_us)
+        elif self.replay is not None or self.phase == "menu":
             self._tapped_into(self._below if self.phase == "menu" else self.phase, t_us)
         elif self.phase == "attract":
             self._arrive(t_us)
@@ -151,6 +162,7 @@ class Course(Judging):
     def _ended(self, t_us: int) -> None:
         assert self.game is not None and self.game.ending is not None
         self.match = self.match.ended(self.game.ending.result)
+        self.pips_until_us = None  # they would hide the line of a win by a special move
         self._deaf_result(t_us)
 
     def _deaf_result(self, t_us: int) -> None:
@@ -187,9 +199,23 @@ class Course(Judging):
     def _arrive(self, t_us: int) -> None:
         """Somebody touches a board that waits for players: a parked game goes first."""
         if self.game is not None:
+            self._strangers = True
             self._tapped_into("paused", t_us)
         else:
             self._lobby(t_us)
+
+    def _anew(self, t_us: int) -> None:
+        """A game that is left for another: in a match under way the same side starts, else the lot decides.
+
+        Whoever has found a parked game starts a match of his own.
+        """
+        if self._strangers:
+            self.match = self._usual
+        if self.game is not None and self.match.begun:
+            self._new_game(self.game.starter)
+        else:
+            self.game = None
+        self._lobby(t_us)
 
     def _vacate(self, t_us: int) -> None:
         """The players have left: whoever comes next plays a match of his own."""
@@ -220,7 +246,7 @@ class Course(Judging):
 
     def _start_play(self, t_us: int) -> None:
         assert self.game is not None
-        tapped = self.phase == "paused"
+        tapped, self._strangers = self.phase == "paused", False
         self.game.timeouts_running = 0
         self.game.run(t_us)
         self._enter("play", t_us)
@@ -264,6 +290,7 @@ class Course(Judging):
         """Nobody touches: a request ends, a menu closes, options are left."""
         assert self.menu is not None
         if not self.menu.time_up(t_us):
+            self._lift_all(t_us)  # a consent that comes too late is no request of one's own
             return
         if self.menu.kind == "options":
             self._vacate(t_us)

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from firmware import record
-from firmware.save import Save
+from firmware.save import Number, Save
 
 _HEAD: Final = re.compile(rb"morbak1 ([0-9a-f]{8}) (\d{1,7}) ")
 
@@ -26,7 +26,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `date`: wall time in ISO 8601, or None where none is known; `synced`: the clock was known to be right.
     """
 
-    n: int
+    n: Number
     finished: bool
     date: str | None
     synced: bool

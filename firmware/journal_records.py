@@ -16,17 +16,23 @@ log = logging.getLogger("morbak")
 
 
 def records(path: Path) -> Iterator[str]:
-    """The record of each finished game in the database at `path`, in the order of its number, as a line of JSON.
+    """The record of each game in the database at `path` that was finished or left, by its number, as a line of JSON.
+
+    A game that was left before its first move is no record.
 
     `seq` is the number of the game; `date` is there where the clock was known to be right (case F19). Where the
     database is damaged, what is readable of it is given, with a warning in the log.
     """
-    return (printed(entry) for entry in entries(path) if entry.finished)
+    return (printed(entry) for entry in entries(path) if _recorded(entry))
 
 
 def record(path: Path, seq: int) -> str | None:
     """The record of game `seq`; None where there is none, or it is not finished."""
-    return next((printed(entry) for entry in entries(path) if entry.finished and entry.save.game == seq), None)
+    return next((printed(entry) for entry in entries(path) if _recorded(entry) and entry.save.game == seq), None)
+
+
+def _recorded(entry: Entry) -> bool:
+    return entry.finished and bool(entry.save.record.moves)
 
 
 def entries(path: Path) -> Iterator[Entry]:

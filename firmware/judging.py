@@ -84,7 +84,7 @@ class Judging(ABC):
                 self._snapshot = None
             return False
         if self.gesture.due_us == t_us:
-            self._understand(self.gesture.advance(t_us))
+            self._advance_gesture(t_us)
         elif self._hearing.due_us == t_us:
             self._hear(self._hearing.pop())
         elif self._orders and self._orders[0][0] == t_us:
@@ -168,6 +168,13 @@ class Judging(ABC):
             full_us = None if answer.hold_us is None else t_us + answer.hold_us
             self.previews.press(cell, t_us, full_us, answer.side)
             self._snapshot = None
+
+    def _advance_gesture(self, t_us: int) -> None:
+        armed, events = self.gesture.armed, self.gesture.advance(t_us)
+        self._understand(events)
+        fired = any(event.kind == "chord" for event in events)
+        if armed is not None and self.gesture.armed is None and not fired:
+            self._armed(armed, t_us)  # its fingers have rested too long
 
     def _hear(self, heard: Heard) -> None:
         armed = self.gesture.armed

@@ -6,11 +6,19 @@ another save, so that any single line that can still be read is a table that can
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from firmware.record import Record
+
+# What JSON and SQLite both hold without loss; no board lives to see more.
+_MOST = 2**53 - 1
+Number = Annotated[int, Meta(ge=0, le=_MOST)]
+Time = Annotated[int, Meta(ge=1, le=_MOST)]
+Used = Annotated[int, Meta(ge=0, le=_MOST)]
+Halves = Annotated[int, Meta(ge=0, le=10)]
 
 
 class MatchSave(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -19,10 +27,10 @@ class MatchSave(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     The score counts the game itself once that has ended.
     """
 
-    total_us: int | None
-    move_us: int | None
+    total_us: Time | None
+    move_us: Time | None
     series: Literal[1, 3, 5] = 1
-    halves: tuple[int, int] = (0, 0)
+    halves: tuple[Halves, Halves] = (0, 0)
 
 
 class Save(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,12 +41,12 @@ class Save(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     a clock was running. `timeouts_running`: turns in a row that ended by time-out. `left`: nobody comes back to it.
     """
 
-    game: int
+    game: Number
     record: Record
     match: MatchSave
-    used_us: tuple[int, int] = (0, 0)
-    move_used_us: int = 0
-    timeouts_running: int = 0
+    used_us: tuple[Used, Used] = (0, 0)
+    move_used_us: Used = 0
+    timeouts_running: Used = 0
     running: bool = False
     left: bool = False
     v: Literal[1] = 1

@@ -59,6 +59,7 @@ class Table(Course):
             return meaning
         if meaning != action:
             return "illegal"
+        self._touched_us = t_us
         self._commit(action, t_us)
         return None
 
@@ -264,8 +265,7 @@ class Table(Course):
             game.agree(t_us)
             self._ended(t_us)
         elif choice.item == "new_game":
-            self.game = None
-            self._lobby(t_us)
+            self._anew(t_us)
         elif choice.item == "pause":
             game.pause(t_us)
             self._tapped_into("paused", t_us)

@@ -9,6 +9,7 @@ from hal.buttons import POLL_US, ButtonWatch
 from hal.errors import PartError
 from hal.profile import load, shipped
 from sim.fingers import chord, hold
+from sim.watch import Watch
 from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene, playing
 
 START = frozenset(("start",))
@@ -160,3 +161,53 @@ def test_a_finger_that_is_down_does_not_play_on() -> None:
     assert "play" == push(scene, button)
     scene.wait(2 * S)
     assert ["d4"] == [move.text for move in scene.table.game.moves]
+
+
+def in_options(scene: Scene) -> None:
+    scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+    scene.wait(BETWEEN_US)
+    assert "options" == scene.table.menu.kind
+
+
+def test_it_closes_options_as_their_own_cell_does() -> None:
+    """Out of the options of a rematch the game is played by what was chosen, and no clock has run meanwhile."""
+    scene, button = with_button(playing(limits=NO_LIMITS))
+    scene.moves(*WON)
+    scene.wait(3_500 * MS)
+    scene.tap("d4")
+    scene.wait(BETWEEN_US)
+    in_options(scene)
+    for name in ("c1", "f1", "b2"):  # 5 minutes, 1 a move, lite
+        scene.tap(name)
+        scene.wait(BETWEEN_US)
+    assert "lobby" == push(scene, button)
+    scene.wait(5 * S)
+    game = scene.table.game
+    assert (scene.table.match.limits, scene.table.match.rules) == (game.clocks.limits, game.rules)
+    assert 300 * S == game.clocks.limits.total_us
+
+
+def test_options_over_the_lot_start_no_clock() -> None:
+    """However long the options are open, the first turn has all of its time."""
+    scene, button = with_button(Scene())
+    scene.tap("d4")
+    scene.wait(2_300 * MS)
+    in_options(scene)
+    scene.wait(60 * S)
+    assert "lobby" == push(scene, button)
+    scene.wait(3 * S)
+    assert "play" == scene.table.phase
+    assert 899 * S < min(scene.table.game.clocks.left_us(side, scene.now_us) for side in ("a", "b"))
+
+
+@pytest.mark.parametrize("period_ms", [80, 120, 200])
+def test_drumming_on_it_flashes_no_more_than_three_times_a_second(period_ms: int) -> None:
+    """However fast the button is pressed, the board stays within the flash limit."""
+    scene, button = with_button(playing(limits=NO_LIMITS))
+    scene.moves("d4", "e5", "a1", "g7")
+    found: list[str] = []
+    Watch(scene.drive, found.append, lambda _: None)
+    for at in range(40):
+        button.down = at % 2 == 0
+        scene.wait(period_ms * MS // 2)
+    assert [] == found

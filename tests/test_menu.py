@@ -295,3 +295,12 @@ def test_pips_show_after_a_scarce_action_until_a_press() -> None:
     assert scene.table.snapshot.pips is not None
     scene.tap("e5")
     assert scene.table.snapshot.pips is None
+
+
+def test_a_consent_that_comes_too_late_asks_for_nothing() -> None:
+    """A hold that is under way when a request times out neither agrees nor becomes a request when it is lifted."""
+    scene = opened(playing(limits=NO_LIMITS).moves("d4"))
+    ask(scene, "a", "draw")
+    scene.wait(14_500 * MS)
+    scene.do(hold(cell_of("b", "draw"), 0, 900 * MS))
+    assert ("menu", None) == (scene.table.phase, scene.table.menu.asked)

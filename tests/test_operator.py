@@ -86,6 +86,15 @@ def test_what_nobody_waits_for_is_not_played() -> None:
     assert ([], []) == (answer.given, scene.table.game.moves)
 
 
+def test_a_game_played_by_orders_is_not_left_alone() -> None:
+    """An order counts as somebody being there: a game without a limit a move goes on, also from its countdown."""
+    scene = playing(limits=NO_LIMITS)
+    for text in "a1 c1 e1 g1 b3 d3".split():  # noqa: SIM905
+        scene.wait(290 * 1_000_000)
+        assert [None] == act(scene, text)
+    assert ("play", 6) == (scene.table.phase, len(scene.table.game.moves))
+
+
 # -- over HTTP ---------------------------------------------------------------------------------------------------
 
 

@@ -105,3 +105,19 @@ def test_an_open_menu_stops_the_countdown() -> None:
     assert "play" == scene.table.phase
     scene.wait(15 * S)
     assert "paused" == scene.table.phase
+
+
+def test_who_finds_a_parked_game_starts_a_match_of_his_own() -> None:
+    """A new game instead of one that was found parked has the usual options, no score, and its starter by lot."""
+    scene = playing(limits=NO_LIMITS).moves("d4")
+    scene.table.match = scene.table.match._replace(series=3, halves=(2, 0))
+    scene.wait(430 * S)
+    assert "attract" == scene.table.phase
+    scene.tap("d4")
+    scene.wait(BETWEEN_US)
+    scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+    scene.wait(BETWEEN_US)
+    scene.do(tap("e1", 0))
+    scene.wait(BETWEEN_US)
+    scene.do(hold("c7", 0, 900 * MS))
+    assert ("lobby", None, (1, (0, 0))) == (scene.table.phase, scene.table.game, scene.table.match[2:])

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from firmware.engine import Engine
 from firmware.game_record import game_from, match_from
-from firmware.journal import Found, Journal
+from firmware.journal import DATABASE, Found, Journal
+from firmware.journal_records import records
 from firmware.lights import Lights
 from firmware.state import document
 from firmware.state_directory import StateDirectory
-from sim.fingers import chord, tap
+from sim.fingers import chord, hold, tap
 from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene
 
 WON = ("d4", "a1", "d5", "a2", "d6", "a3", "d7")
@@ -184,3 +185,35 @@ def test_a_lobby_before_the_second_game_comes_back_as_its_empty_board(tmp_path: 
     with board(tmp_path) as (scene, _):
         assert ("paused", 2, 0) == (scene.table.phase, scene.table.number, len(scene.table.game.moves))
         assert {winner: 1.0} == score(scene)
+
+
+def test_a_series_outlives_a_cut_after_an_agreed_new_game(tmp_path: Path) -> None:
+    """A new game in a series is saved with its score as soon as it is agreed to; the same side begins it again."""
+    with board(tmp_path) as (scene, _):
+        winner = best_of_3(scene)
+        scene.moves(*WON)
+        scene.wait(3_500 * MS)
+        option(scene, "d4")
+        scene.wait(5 * S)
+        starter = scene.table.game.starter
+        scene.moves("a1", "d4")
+        scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+        scene.wait(BETWEEN_US)
+        option(scene, "e1")
+        scene.do(hold("c7", 0, 900 * MS))
+        assert ("lobby", starter, 3) == (scene.table.phase, scene.table.game.starter, scene.table.number)
+    with board(tmp_path) as (scene, _):
+        assert ({winner: 1.0}, 3, 0) == (score(scene), scene.table.match.series, len(scene.table.game.moves))
+
+
+def test_a_game_left_before_its_first_move_is_no_record(tmp_path: Path) -> None:
+    """A rematch that nobody began leaves nothing in the records, a game that was begun and left does."""
+    with board(tmp_path) as (scene, _):
+        best_of_3(scene)
+        scene.moves(*WON)
+        scene.wait(3_500 * MS)
+        option(scene, "d4")
+        scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+        scene.wait(125 * S)
+        assert ("attract", 2) == (scene.table.phase, scene.table.number)
+    assert 1 == len(list(records(tmp_path / DATABASE)))

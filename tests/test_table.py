@@ -475,3 +475,10 @@ def pattern(cell: int) -> str:
 def without_diodes() -> Profile:
     profile = load(shipped("sim"))
     return profile._replace(matrix=msgspec.structs.replace(profile.matrix, diodes=False))
+
+
+def test_a_win_by_a_special_move_shows_its_line_at_once() -> None:
+    """What is left to both sides does not lie over a result."""
+    scene = playing(limits=NO_LIMITS).moves("a1", "d1", "b1", "d7", "c1", "g7")
+    assert ["xd1"] == scene.do(hold("d1", 0, 900 * MS))
+    assert ("result", None) == (scene.table.phase, scene.table.snapshot.pips)
