@@ -38,6 +38,7 @@ FAULTS = """faults of a simulated board, each --fault KEY=VALUE:
   diodes=off                      no diodes at all
   bridged=d3+e3                   contacts that are one
   lost_row=5   lost_column=c      a wire that is off
+  joined_rows=3+4  joined_columns=c+d  lines that a bridge of solder joins
   no_pull_up=c                    a column without a pull-up
   swap_rows=3+4  swap_columns=c+d wires that have changed places
   rotate_deg=90  mirror=on        how the wiring really lies

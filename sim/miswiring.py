@@ -32,7 +32,7 @@ class Miswiring:
     the wiring really lies. `order`: how the LEDs really run over the cells; `colours`: of the wire. `shift`: LEDs by
     which the light is late (case A19). `dark`: cells whose LED is dead. `turned`: cells whose diode is the other way
     round. `lost_row`, `lost_column`: a wire that is off. `no_pull_up`: a column without one. `bridged`: cells whose
-    contacts are one.
+    contacts are one. `joined_rows`, `joined_columns`: two lines of the wiring that a bridge makes one.
     """
 
     swap_rows: tuple[int, int] | None = None
@@ -48,6 +48,8 @@ class Miswiring:
     lost_column: int | None = None
     no_pull_up: int | None = None
     bridged: frozenset[int] = frozenset()
+    joined_rows: tuple[int, int] | None = None
+    joined_columns: tuple[int, int] | None = None
 
 
 AS_SAID = Miswiring()
@@ -78,7 +80,7 @@ def parse(given: list[str]) -> tuple[Faults, Miswiring]:
 
 
 def _read(key: str, value: str) -> object:
-    if key in ("swap_rows", "swap_columns"):
+    if key.endswith(("_rows", "_columns")):
         first, second = (_line(each) for each in value.split("+"))
         return first, second
     if key in ("lost_row", "lost_column", "no_pull_up"):
@@ -110,6 +112,8 @@ def _wanted(key: str) -> str:
     return {
         "swap_rows": "two rows of the wiring, such as 3+4",
         "swap_columns": "two columns of the wiring, such as c+d",
+        "joined_rows": "two rows of the wiring, such as 3+4",
+        "joined_columns": "two columns of the wiring, such as c+d",
         "lost_row": "a row of the wiring, such as 5",
         "lost_column": "a column of the wiring, such as c",
         "no_pull_up": "a column of the wiring, such as c",
@@ -210,6 +214,10 @@ class Copper:
         if any(closed >> cell & 1 for cell in wrong.bridged):
             closed |= sum(1 << cell for cell in wrong.bridged)
         flows = []
+        for what, joined in (("row", wrong.joined_rows), ("column", wrong.joined_columns)):
+            if joined is not None:
+                first, second = ((what, at) for at in joined)
+                flows += [(first, second), (second, first)]
         for place, cell in enumerate(self._cells):
             up, right = divmod(place, wide)
             if not closed >> cell & 1 or up == wrong.lost_row or right == wrong.lost_column:

@@ -118,6 +118,8 @@ def wired_to(profile: Profile, cells: tuple[int, ...]) -> dict[tuple[object, obj
         ),
         ("bridged=d3+e3", "one touch closes d3, e3: their contacts are bridged"),
         ("bridged=a1+b1", "one touch closes a1, b1: their contacts are bridged"),
+        ("joined_rows=3+4", "rows 3 and 4 of the wiring answer together: a bridge joins them"),
+        ("joined_columns=c+f", "columns 3 and 6 of the wiring answer together: a bridge joins them"),
         ("stuck=d4", "d4: closed with nobody touching; the contact sticks or is bridged"),
         ("stuck=a1", "a1: closed with nobody touching; the contact sticks or is bridged"),
         ("dead=a1+e5", "no answer from a1, e5: a contact, a diode or a joint is bad"),
@@ -196,7 +198,7 @@ def test_slips_are_asked_about_and_undone() -> None:
     said: list[str] = []
     found = walked(SIM, Clumsy(SIM), said.append)[0]
     assert "row-major" == found.wanted["leds.order"]
-    assert [] == found.faults
+    assert ["the LEDs run row by row from a1 towards g1, always the same way"] == [text for _, text in found.findings]
     asked = "\n".join(said)
     assert "'k9' is no cell. Touch the cell that is lit (12 of 49" in asked
     assert "a1 was lit by LED 1 already. Touch the cell that is lit (20 of 49" in asked
