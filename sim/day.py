@@ -33,6 +33,7 @@ SAMPLE_US = 60 * S  # of memory
 MOST_GROWTH_PCT = 2.0
 # A day of 24 hours has so many of each; a shorter one has no fewer than one.
 RESTARTS = 5
+EARLY_US = 2700 * S
 
 
 class Memory(NamedTuple):
@@ -117,8 +118,7 @@ class Day:
         self._night_us = [round(share * self._end_us) for share in NIGHT]
         self._sample_us = 0
         self._jump, self._jump_us = jump, self._chance.randrange(self._end_us // 8, self._end_us // 3)
-        each = max(1, round(RESTARTS * hours / 24))
-        restarts = [(self._chance.randrange(self._end_us), power) for power in (False, True) for _ in range(each)]
+        restarts = [(self._when(turn), power) for power in (False, True) for turn in range(self._each(hours))]
         self.hall = Hall(seed, directory, self.report, self._digest.update)
         self.visitors = Visitors(self.hall, Random(f"{seed}/visitors"), restarts)
         self.visitors.in_turn.append(self._sync)
@@ -139,6 +139,14 @@ class Day:
         hall.end()
         self._sum_up()
         return report
+
+    @staticmethod
+    def _each(hours: float) -> int:
+        return max(1, round(RESTARTS * hours / 24))
+
+    def _when(self, turn: int) -> int:
+        """The first start of each kind falls into the first hour: what it loads once is no growth after that."""
+        return self._chance.randrange(self._end_us if turn else min(self._end_us, EARLY_US))
 
     def _sample(self, now: Memory) -> None:
         """Keep the most of each hour."""
