@@ -310,6 +310,8 @@ def _soak(parsed: argparse.Namespace) -> int:
     from sim.day import day
     from sim.soak import soak
 
+    if parsed.day and not parsed.hours:
+        raise Misuse("a day of 0 hours shows nothing: give --hours 1 or more.")
     report = day(parsed.hours, parsed.seed) if parsed.day else soak(parsed.games, parsed.seed)
     for violation in report.violations:
         print(f"violation: {violation}", file=sys.stderr)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from firmware.cli import main
 from firmware.clock import Limits
 from firmware.course import Course
 from firmware.engine import Engine
@@ -54,6 +55,12 @@ def test_the_jump_of_the_wall_clock_changes_nothing_on_the_board(tmp_path: Path,
 def test_another_seed_is_another_day(tmp_path: Path) -> None:
     """The digest of frames and actions is that of its seed."""
     assert lived(tmp_path / "1", 1, 0.1).digest != lived(tmp_path / "2", 2, 0.1).digest
+
+
+def test_a_day_without_hours_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command says in a sentence what to give."""
+    assert 2 == main(["soak", "--day", "--hours", "0"])
+    assert "morbak: a day of 0 hours shows nothing: give --hours 1 or more.\n" == capsys.readouterr().err
 
 
 def test_a_wall_clock_is_right_from_its_first_answer_on() -> None:
