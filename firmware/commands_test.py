@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -121,8 +123,12 @@ def _teller(parsed: argparse.Namespace, station: Station) -> Callable[[str], Non
 
 def _map(parsed: argparse.Namespace) -> int:
     profile = _profile(parsed.board)
-    if parsed.write is not None and parsed.write.exists() and not parsed.force:
-        raise Misuse(f"{parsed.write} is there already: choose another name, or change it with --force.")
+    if parsed.write is not None:
+        _check_target(parsed.write)
+        if parsed.write.suffix != ".toml":
+            raise Misuse(f"{parsed.write}: the file of a board ends in .toml; choose such a name.")
+        if parsed.write.exists() and not parsed.force:
+            raise Misuse(f"{parsed.write} is there already: choose another name, or change it with --force.")
     station = _station(parsed, profile)
     try:
         found, base = walked(profile, station, _teller(parsed, station))
@@ -139,7 +145,7 @@ def _map(parsed: argparse.Namespace) -> int:
         raise Misuse(f"{parsed.write} is not written: too little is known; mend what is named, and walk again.")
     _write(parsed.write, profile, changes)
     if not parsed.json:
-        print(f"{parsed.write} says how the board is wired: morbak run --board {parsed.write}")
+        print(f"{parsed.write} says how the board is wired: morbak run --board {shlex.quote(str(parsed.write))}")
     return 1 if found.faults else 0
 
 
@@ -217,6 +223,13 @@ def _document(profile: Profile, station: Station, found: Mapped, changes: dict[s
     }
 
 
+def _check_target(path: Path) -> None:
+    """Raises Misuse for a file that cannot be written, before anybody walks over a board for it."""
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise Misuse(f"{path} cannot be written: name a file in a directory that is there and may be written.")
+
+
 def _write(path: Path, profile: Profile, changes: dict[str, Any]) -> None:
     """A profile that says what was found: the board's own with its keys changed, or that of `path` itself."""
     try:
@@ -232,6 +245,8 @@ def _write(path: Path, profile: Profile, changes: dict[str, Any]) -> None:
 
 def _selftest(parsed: argparse.Namespace) -> int:
     profile = _profile(parsed.board)
+    if parsed.report is not None:
+        _check_target(parsed.report)
     station = _station(parsed, profile)
     try:
         found = examined(profile, station, _teller(parsed, station))

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from firmware.record import format_record, parse_record
 from firmware.web import codes
-from firmware.web.server import LANGUAGES, STATIC
+from firmware.web.messages import BadInput
+from firmware.web.server import LANGUAGES, STATIC, _code
 from tests.live import running
 
 # A code of more modules a side than this is hard to read from a small screen.
@@ -117,3 +118,9 @@ def test_the_board_serves_its_codes(tmp_path: Path) -> None:
         record = parse_record(read(live.request("GET", "/api/v1/qr/record")[1].decode()))
         assert ("line", live.state()["position"]) == (record.reason, record.final)
         assert format_record(record)
+
+
+def test_a_record_too_long_for_a_code_is_said() -> None:
+    """A game with more missed turns than a code holds is answered in a sentence."""
+    with pytest.raises(BadInput, match="too long for a code"):
+        _code("x" * 3_000)

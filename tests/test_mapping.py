@@ -387,3 +387,13 @@ def test_the_command_can_be_given_no_input(monkeypatch: pytest.MonkeyPatch) -> N
     """A real board without a terminal is asked nothing that it could answer."""
     monkeypatch.setattr(sys, "stdin", None)
     assert RealStation().typed(Ask("say", "", b"")) is None
+
+
+@pytest.mark.parametrize("name", ["my.txt", "gone/my.toml", ".", "a b"])
+def test_a_name_that_cannot_be_written_is_refused_before_the_walk(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody walks over a board for a file that could not be written, or not be used."""
+    assert 2 == main(["map", "--write", str(tmp_path / name)])
+    told = capsys.readouterr()
+    assert ("", 1) == (told.out, len(told.err.splitlines()))

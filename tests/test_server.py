@@ -297,3 +297,18 @@ def test_a_taken_port_is_said_in_a_sentence() -> None:
     assert f"port {port}" in ended.stderr
     assert "--port" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_socket_that_falls_silent_after_an_answer_is_closed(live: Live) -> None:
+    """Half a second request, or a body that never comes, holds no place: the connection ends in its time."""
+    halves = (
+        b"GET /api/v1/frame HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n\r\n",
+    )
+    for first in halves:
+        with socket.create_connection(("127.0.0.1", live.port), timeout=25) as connection:
+            connection.sendall(first)
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 ")
+            connection.sendall(b"GET / HT"[: 8 if first.startswith(b"GET") else 0])
+            while connection.recv(65_536):
+                pass

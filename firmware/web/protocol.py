@@ -10,7 +10,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from firmware.web.guard import HEADERS
 
-# A request's head arrives within this time of the connection, or the connection is closed.
+# A request's head arrives within this time of the connection or of the answer before it, or the connection is closed.
 HEAD_S = 10.0
 
 
@@ -22,8 +22,13 @@ class PatientHttp(H11Protocol):
         super().connection_made(transport)
         self.loop.call_later(HEAD_S, self._asked)
 
-    def _asked(self) -> None:
-        if self.cycle is None and self.transport.get_protocol() is self:
+    def on_response_complete(self) -> None:
+        """Give the next request its time, and what is left of this one's body."""
+        super().on_response_complete()
+        self.loop.call_later(HEAD_S, self._asked, self.cycle)
+
+    def _asked(self, answered: object = None) -> None:
+        if self.cycle is answered and self.transport.get_protocol() is self:
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:

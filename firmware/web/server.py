@@ -262,7 +262,10 @@ class Server(uvicorn.Server):
 
 
 def _code(text: str) -> Response:
-    return Response(codes.svg(text), media_type="image/svg+xml")
+    try:
+        return Response(codes.svg(text), media_type="image/svg+xml")
+    except ValueError as error:
+        raise BadInput(404, "too_long", "That game is too long for a code; GET /api/v1/records has it.") from error
 
 
 async def _body(request: Request) -> bytes:

@@ -100,6 +100,7 @@ class Player(Live):
 
 def main() -> None:
     """Play to the end."""
+    wired.as_a_pi()  # for the button and the buzzer, which go through gpiozero
     settings = Path("/root/quick.toml")
     settings.write_text(QUICK.replace("turn_guard_ms = 20", "turn_guard_ms = 50"))
     with running("--board", "reference", "--config", str(settings), "--seed", "1") as live:
