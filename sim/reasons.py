@@ -6,7 +6,7 @@ look at phase, game and limits, and at no timer.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
@@ -64,7 +64,8 @@ class Reasons:
     """Looks at a table whenever something may have happened on it, from its power-up on.
 
     `now`, `earlier`: what stands on the table, and what stood there before the last thing that must not be lost.
-    `results`: how each finished game ended. `wild`: children drum, and every touch may bring what a touch can bring.
+    `results`: how each finished game ended. `strangers`: who is there has found the game parked.
+    `wild`: children drum, and every touch may bring what a touch can bring.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Reasons:
     ) -> None:
         """`counts` counts games that were parked, and games that were resumed."""
         self._drive, self._table, self._violated = drive, drive.table, violated
-        self.results, self.wild = results, False
+        self.results, self.wild, self.strangers = results, False, False
         self._counts = counts
         self._phase, self._phase_us = self._table.phase, drive.now_us
         self._announced: Phase | None = None
@@ -80,7 +81,7 @@ class Reasons:
         self._down: dict[int, int] = {}
         self._sure_us = self._any_us = self._moved_us = self._acted_us = drive.now_us
         self._moves = 0
-        self._dusk: deque[int] = deque(maxlen=60 * COUNTDOWN_US // S)  # frames of the countdown
+        self._dusk_us = self._dusk_frames = 0  # the countdown shown last, and its frames
         self._revision = self._table.revision
         self.now = self.earlier = self._standing()
         self._begun = self._table.game is not None
@@ -118,8 +119,10 @@ class Reasons:
 
     def _latched(self, t_us: int, _frame: bytes) -> None:
         countdown = self._table.countdown
-        if countdown is not None and t_us >= countdown.start_us:
-            self._dusk.append(t_us)
+        if countdown is not None and countdown.start_us <= t_us <= countdown.end_us:
+            if countdown.start_us != self._dusk_us:
+                self._dusk_us, self._dusk_frames = countdown.start_us, 0
+            self._dusk_frames += 1
 
     def _look(self, _t_us: int) -> None:
         table = self._table
@@ -156,8 +159,9 @@ class Reasons:
     # -- judging ---------------------------------------------------------------------------------------------------
 
     def _judge(self, old: Phase, new: Phase, t_us: int) -> None:
-        if new == "play" and old == "paused":
+        if (old, new) == ("paused", "play"):
             self._counts["resumed"] += 1
+        self.strangers = (self.strangers and new != "play") or (old, new) == ("attract", "paused")
         if self._announced == new:
             self._announced = None
             return
@@ -200,7 +204,7 @@ class Reasons:
         assert game is not None
         if game.clocks.limits.move_us is not None:
             return self._timed_out(t_us, game, game.clocks.limits.move_us)
-        shown = sum(1 for us in self._dusk if t_us - COUNTDOWN_US <= us <= t_us)
+        shown = self._dusk_frames if self._dusk_us == t_us - COUNTDOWN_US else 0
         if shown < LEAST_FPS * COUNTDOWN_US // S:
             return f"parked after a countdown of {shown} frames"
         return self._idle(t_us, PARK_US)

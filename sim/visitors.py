@@ -236,7 +236,9 @@ class Visitors(Visit):
 
     def _new_game(self) -> None:
         """Both sides agree to begin anew; the parked game goes into the records as it stands."""
+        strangers = self.hall.reasons.strangers
         if self.menu.new_game():
+            self.match = self.usual if strangers else self.match
             self.hall.counts["new_games"] += 1
             self._lobby()
 

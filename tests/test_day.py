@@ -171,13 +171,15 @@ def test_a_phase_that_nobody_asked_for_is_noticed() -> None:
 
 
 def test_a_save_that_is_not_put_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What never comes to the disk is missed at a start, or among the records in the end."""
+    """What never comes to the disk is missed at the next start."""
 
-    def forgets(self: Keeper, save: object, finished: bool, t_us: int) -> None:
+    def forgets(self: Keeper, *_: object) -> None:
         pass
 
     monkeypatch.setattr(Keeper, "_put", forgets)
-    assert_noticed(tmp_path, "is in the journal as")
+    monkeypatch.setattr(Keeper, "beat", forgets)
+    monkeypatch.setattr("sim.day.RESTARTS", 24 * 20)
+    assert_noticed(tmp_path, "after a start there is")
 
 
 def test_a_slow_attract_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
