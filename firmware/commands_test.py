@@ -226,6 +226,8 @@ def _document(profile: Profile, station: Station, found: Mapped, changes: dict[s
 def _check_target(path: Path) -> None:
     """Raises Misuse for a file that cannot be written, before anybody walks over a board for it."""
     folder = path.absolute().parent
+    if not folder.exists():
+        raise Misuse(f"{path} cannot be written: there is no directory {folder}; make it, or choose another.")
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
         raise Misuse(f"{path} cannot be written: name a file in a directory that is there and may be written.")
 

@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.disk, pytest.mark.realtime]
 
 CORNERS = ("a1", "g1", "a7", "g7")
 SWELL_S = 2.2  # the violet corner rises and falls once in 2 s
+WELL_S = 30
 # An action waits for the disk 1 s at most. Light, and an action that does not wait, take a tenth of that here; whatever
 # took longer than half of it has waited.
 WAITED_MS = 500
@@ -111,9 +112,11 @@ def is_told(live: Live, sentence: str) -> None:
 
 def is_well(live: Live) -> None:
     """The journal is well again and stays so, and no corner is violet any more."""
+    deadline_s = time.monotonic() + WELL_S
     until(live, lambda state: bool(journal(state)["ok"]))
-    assert not all(is_violet(live) for _ in range(2)), journal(live.state())
-    assert {"ok": True, "text": "ok"} == journal(live.state())
+    while is_violet(live):  # a disk that has just come back may fail once more on a busy machine
+        assert time.monotonic() < deadline_s, live.state()["health"]
+    until(live, lambda state: journal(state) == {"ok": True, "text": "ok"})
 
 
 def stands_in(state: Path, actions: list[str]) -> None:
