@@ -79,7 +79,7 @@ class Reasons:
         self._announced: Phase | None = None
         self._leaves = False
         self._down: dict[int, int] = {}
-        self._sure_us = self._any_us = self._moved_us = self._acted_us = drive.now_us
+        self._sure_us = self._any_us = self._moved_us = self._acted_us = self._begun_us = drive.now_us
         self._moves = 0
         self._dusk_us = self._dusk_frames = 0  # the countdown shown last, and its frames
         self._revision = self._table.revision
@@ -132,6 +132,8 @@ class Reasons:
         self._keep()
         if table.phase != self._phase:
             self._judge(self._phase, table.phase, table.phase_us)
+        if table.phase == "play" and self._phase not in ("play", "menu"):
+            self._begun_us = table.phase_us  # the clock runs under an open menu
         self._phase, self._phase_us = table.phase, table.phase_us
 
     def _keep(self) -> None:
@@ -210,7 +212,7 @@ class Reasons:
         return self._idle(t_us, PARK_US)
 
     def _timed_out(self, t_us: int, game: Game, move_us: int) -> str | None:
-        since_us = max(self._acted_us, self._phase_us)
+        since_us = max(self._acted_us, self._begun_us)
         lost = game.timeouts[-3:]
         if len(lost) < 3 or any(move is not morbak.PASS for move in game.moves[lost[0] :]):
             return "parked without three time-outs running"
