@@ -31,7 +31,7 @@ class Live:
         self, method: str, path: str, body: bytes | str | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, bytes, dict[str, str]]:
         """One request: status, body, headers (names in lower case)."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
             connection.request(method, path, body, headers or {})
             answer = connection.getresponse()

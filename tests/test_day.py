@@ -39,8 +39,15 @@ def test_a_day_of_visitors_is_explained_and_loses_nothing(prove: bool, seed: int
     assert report.worst_fps["attract"] >= 10
     assert report.scans >= 195 * report.virtual_us // S
     assert (True, True) == (report.jumped_at_us is not None, report.growth_pct() is not None)
-    kinds = ("visitors", "restarts", "power_cuts", "parked", "resumed")
+    kinds = ("visitors", "restarts", "power_cuts") + (("parked", "resumed") if prove else ())
     assert [] == [kind for kind in kinds if report.counts[kind] < 1]
+
+
+def test_visitors_come_back_to_a_parked_game(tmp_path: Path) -> None:
+    """Of this seed's few visitors some leave a game and others go on with it, through a restart and a power cut."""
+    report = lived(tmp_path, seed=1)
+    kinds = ("visitors", "restarts", "power_cuts", "parked", "resumed")
+    assert ([], []) == (report.violations, [kind for kind in kinds if report.counts[kind] < 1])
 
 
 def test_the_jump_of_the_wall_clock_changes_nothing_on_the_board(tmp_path: Path, seed: int) -> None:

@@ -94,8 +94,8 @@ from gpiozero import Button, Device, OutputDevice
 row, button = OutputDevice(5, initial_value=False), Button(17)
 factory = Device.pin_factory
 factory.contacts.press(0, factory.clock.now_us())
-button.wait_for_press(timeout=10)
-print(type(factory).__name__, button.is_pressed, factory.profile.board.name)
+pressed = button.wait_for_press(timeout=10)  # not is_pressed: the contact bounces
+print(type(factory).__name__, pressed, factory.profile.board.name)
 """
 
 
