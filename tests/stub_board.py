@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from firmware.web import codes
 from firmware.web.guard import Guard
+from firmware.web.protocol import PatientHttp, PlainSockets
 from firmware.web.server import STATIC
 
 EMPTY = "......./......./......./......./......./......./....... a 7:7 1:1"
@@ -126,7 +127,7 @@ def stub_board() -> Iterator[StubBoard]:
         Mount("/static", StaticFiles(directory=str(STATIC))),
     ]
     app = Guard(Starlette(routes=routes), [])
-    config = uvicorn.Config(app, port=0, log_config=None, lifespan="off", ws="websockets-sansio")
+    config = uvicorn.Config(app, port=0, log_config=None, lifespan="off", http=PatientHttp, ws=PlainSockets)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; "
@@ -23,10 +24,19 @@ HEADERS = {
     "cache-control": "no-cache",
 }
 
+# How an answer begins, the one that refuses a socket among them.
+STARTS = ("http.response.start", "websocket.http.response.start")
+
 
 def refusal(status: int, code: str, text: str) -> JSONResponse:
     """An error as every client reads it: a code for programs, a sentence for people."""
     return JSONResponse({"error": {"code": code, "text": text}}, status_code=status)
+
+
+async def no_socket(socket: WebSocket) -> None:
+    """Refuse a socket at an address that has none."""
+    text = f"There is no socket at {socket.url.path}; there is one at /api/v1/events."
+    await socket.send_denial_response(refusal(404, "not_found", text))
 
 
 class Guard:
@@ -44,13 +54,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self._refused(headers)
-        if refused is not None and scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008, "reason": "cross_origin"})
-        elif refused is not None:
-            await refused(scope, receive, self._with_headers(send))
-        else:
-            await self._app(scope, receive, self._with_headers(send))
+        answer = self._refused(headers) or self._app
+        await answer(scope, receive, self._with_headers(send))
 
     def _refused(self, headers: Headers) -> JSONResponse | None:
         host = headers.get("host", "")
@@ -71,7 +76,7 @@ class Guard:
     @staticmethod
     def _with_headers(send: Send) -> Send:
         async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] in STARTS:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 

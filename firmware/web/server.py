@@ -24,17 +24,19 @@ from firmware.game_record import record_of
 from firmware.games import morbak
 from firmware.record import parse_record
 from firmware.web import codes
-from firmware.web.guard import Guard, refusal
+from firmware.web.guard import Guard, no_socket, refusal
 from firmware.web.hub import Hub, Watcher
 from firmware.web.messages import BadInput, World, read_touch, read_world, told
 from firmware.web.operator import Operator
-from firmware.web.protocol import PatientHttp
+from firmware.web.protocol import BUSY, PatientHttp, PlainSockets
 from firmware.web.touches import Contacts, Touches
 
 # A touch is 30 bytes; nothing that is sent here needs more.
 BODY_BYTES = 4096
 BODY_S = 5.0
 CLOCKS_S = 1.0
+# Pages that watch at a time; a board has a screen or twenty, and each costs the loop a little.
+WATCHERS = 100
 STATIC = files("firmware.web") / "static"
 LANGUAGES = ("en", "fr")
 STATUS_CODES = {404: "not_found", 405: "method_not_allowed"}
@@ -79,6 +81,7 @@ class Web:
             Route("/api/v1/qr/rules", self._qr_rules),
             Route("/api/v1/qr/record", self._qr_record),
             WebSocketRoute("/api/v1/events", self._events),
+            WebSocketRoute("/{path:path}", no_socket),
             Mount("/static", StaticFiles(directory=str(STATIC))),
         ]
         if self._touches is not None:
@@ -168,6 +171,9 @@ class Web:
     # -- sockets -------------------------------------------------------------------------------------------------
 
     async def _events(self, socket: WebSocket) -> None:
+        if len(self._hub.watchers) >= WATCHERS:
+            await socket.send_denial_response(refusal(503, "busy", BUSY))
+            return
         await socket.accept()
         watcher = Watcher(socket)
         watcher.tell(_text({"state": self._engine.document(self._clock.now_us()), "hello": self._hello()}))
@@ -247,11 +253,10 @@ class Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 http=PatientHttp,
-                ws="websockets-sansio",
+                ws=PlainSockets,
                 ws_max_size=BODY_BYTES,
                 ws_per_message_deflate=False,
                 timeout_graceful_shutdown=1,
-                limit_concurrency=500,
             )
         )
 
