@@ -53,6 +53,7 @@ class _Thread(ABC):
     def __init__(self, name: str, failed: Callable[[BaseException], None]) -> None:
         self._stop = threading.Event()
         self._failed = failed
+        self.rounds = 0  # rises as long as the thread does what it is for
         self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
 
     def start(self) -> None:
@@ -95,6 +96,7 @@ class ScanThread(_Thread):
     def run(self) -> None:
         due_us, begun = self._clock.now_us(), False
         while not self._stop.is_set():
+            self.rounds += 1
             now_us = self._clock.now_us()
             if now_us < due_us:
                 time.sleep((due_us - now_us) / 1e6)
@@ -161,6 +163,7 @@ class LedThread(_Thread):
     def run(self) -> None:
         try:
             while not self._stop.is_set():
+                self.rounds += 1
                 self._changed.clear()
                 now_us = self._clock.now_us()
                 wait_us = self._engine.frame_due_us - now_us
@@ -191,8 +194,9 @@ class _Answer(NamedTuple):
 class App:
     """A board that plays: threads, loop and engine from start to a dark end."""
 
-    def __init__(self, engine: Engine, clock: Clock) -> None:
-        self.engine, self.clock = engine, clock
+    def __init__(self, engine: Engine, clock: Clock, *, deaf: bool = False) -> None:
+        """`deaf`: the contacts are never looked at, as in safe mode."""
+        self.engine, self.clock, self._deaf = engine, clock, deaf
         self.changed: list[Callable[[], None]] = []  # called in the loop after something happened
         # Called in the loop with the wire values of a new frame; empty while nobody watches, so that the loop sleeps.
         self.shown: list[Callable[[bytes], None]] = []
@@ -211,14 +215,21 @@ class App:
         self.engine.check(self.clock.now_us())
         checks = asyncio.create_task(self._check())
         checks.add_done_callback(self._checked)
-        self._scan.start()
+        if not self._deaf:
+            self._scan.start()
         self._leds.start()
         try:
             await self._done
         finally:
             checks.cancel()
-            await asyncio.to_thread(self._scan.stop)
+            if not self._deaf:
+                await asyncio.to_thread(self._scan.stop)
             await asyncio.to_thread(self._leds.stop)
+
+    def rounds(self) -> dict[str, int]:
+        """How often each thread of the board has come round; what stands still hangs."""
+        leds = {"leds": self._leds.rounds}
+        return leds if self._deaf else {"scan": self._scan.rounds, **leds}
 
     def stop(self) -> None:
         """End `run`; may be called twice, from the loop's thread."""
@@ -230,6 +241,8 @@ class App:
 
         `not_saved` where it was not its turn within 2 s, because the disk or the scan stands still.
         """
+        if self._deaf:
+            return "not_in_play"
         answer = _Answer(asyncio.get_running_loop().create_future())
         self.engine.act(action, self.clock.now_us(), answer)
         try:

@@ -61,11 +61,18 @@ class Assembly:
         for sentence in (chosen_sentence, token_sentence):
             if sentence is not None:
                 log.warning("%s", sentence)
+        self._waits = 0
         self._chosen = chosen.ChosenKeeper(state.path, last)
         self.journal, found = Journal.open(state, wall, self._saved)
         table = new_table(board, clock, started.settings, chance, found, last)
         engine = Engine(table, board, Lights(), self.journal, {"settings": started.part}, self._chosen.put)
         self.app = App(engine, clock)
+
+    def rounds(self) -> dict[str, int]:
+        """How often each part of the board has come round; a journal that waits for the disk counts as moving."""
+        self.journal.prod()
+        self._waits += self.journal.hangs_on_disk()
+        return {**self.app.rounds(), "journal": self.journal.rounds + self._waits}
 
     def close(self) -> None:
         """Write what waits; what could not be saved is logged. Waits for the disk, each part 5 s at most."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import faulthandler
 import json
 import logging
 import os
@@ -22,6 +23,7 @@ from firmware import config, good_start, settings_file
 from firmware.app import App, RealClock
 from firmware.arguments import Misuse, add_board, count, port, profile
 from firmware.assembly import Assembly, new_table
+from firmware.attendant import attended
 from firmware.commands_board import add_doctor, add_pinout
 from firmware.commands_config import add_config
 from firmware.commands_records import add_numbered, add_records, one
@@ -32,12 +34,15 @@ from firmware.engine import Engine
 from firmware.game import Game
 from firmware.game_record import game_of
 from firmware.lights import Lights
+from firmware.operator_token import token_in
 from firmware.replay import Replay
+from firmware.safe_mode import safe_app
+from firmware.start_record import StartRecord
 from firmware.state_directory import StateDirectory
 from firmware.station import Station
 from hal.drivers import SIMULATED
-from hal.errors import BoardError
-from hal.opening import open_board
+from hal.errors import BoardError, ProfileError
+from hal.opening import open_board, open_lights
 from hal.ports import Board, Clock
 from hal.profile import Profile
 
@@ -143,6 +148,15 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    if "NOTIFY_SOCKET" in os.environ:
+        faulthandler.enable()  # a watchdog's SIGABRT then leaves in the log where each thread was
+    started = StartRecord.begin()
+    with started.watched():
+        time.sleep(started.record.pause_s)
+        return _run_safe(parsed, started) if started.record.safe else _run_well(parsed, started)
+
+
+def _run_well(parsed: argparse.Namespace, start: StartRecord) -> int:
     board = profile(parsed.board)
     choice = settings_file.choose(parsed.config, board)
     with _listen(parsed.host, parsed.port) as listener, contextlib.closing(StateDirectory.open(parsed.state)) as state:
@@ -150,7 +164,7 @@ def _run(parsed: argparse.Namespace) -> int:
         log.info("Settings: %s.", started.source.file)
         for sentence in (*started.sentences, *settings_file.keep(started, board, state.path)):
             log.warning("%s", sentence)
-        return asyncio.run(_play(board, started, parsed, listener, state))
+        return asyncio.run(_play(board, started, parsed, listener, state, start))
 
 
 async def _play(
@@ -159,6 +173,7 @@ async def _play(
     parsed: argparse.Namespace,
     listener: socket.socket,
     state: StateDirectory,
+    start: StartRecord,
 ) -> int:
     """Put the board together and play until a signal ends it."""
     if state.trouble is not None:
@@ -169,11 +184,54 @@ async def _play(
     assembly = Assembly(opened.board, opened.clock, started, state, random.Random(seed))
     _end_on_signals(assembly.app)  # before the line below: whoever has read it may end the board
     print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
+    app = assembly.app
     try:
-        await _serve(assembly.app, opened.world, parsed, listener, assembly.journal.records, assembly.token)
+        async with attended(RealClock(), assembly.rounds, start, app.engine.sentence):
+            await _serve(app, opened.world, parsed, listener, assembly.journal.records, assembly.token)
     finally:
         await asyncio.to_thread(assembly.close)
     return 0
+
+
+def _run_safe(parsed: argparse.Namespace, start: StartRecord) -> int:
+    """Rest in safe mode; what cannot be had, be it the page or the LEDs, is logged and done without."""
+    with contextlib.ExitStack() as held:
+        listener, token = None, None
+        try:
+            listener = held.enter_context(_listen(parsed.host, parsed.port))
+        except Misuse as error:
+            log.error("No page: %s", error)
+        try:
+            state = held.enter_context(contextlib.closing(StateDirectory.open(parsed.state)))
+            token = token_in(state.path)[0]
+        except BoardError as error:
+            log.error("No operator: %s", error)
+        return asyncio.run(_rest(parsed, listener, token, start))
+
+
+async def _rest(
+    parsed: argparse.Namespace, listener: socket.socket | None, token: str | None, start: StartRecord
+) -> int:
+    board, clock = _lights(parsed.board)
+    app = safe_app(board, clock, start.record)
+    _end_on_signals(app)
+    async with attended(clock, app.rounds, start, app.engine.sentence):
+        if listener is None:
+            await app.run()
+        else:
+            await _serve(app, None, parsed, listener, lambda: iter(()), token)
+    return 0
+
+
+def _lights(name: str) -> tuple[Board, Clock]:
+    """A board that only shows. Of a profile that cannot be used no pin is touched (case G7)."""
+    clock = RealClock()
+    try:
+        found = profile(name)
+    except ProfileError as error:
+        log.error("No lights: %s", error)
+        found = profile(SIMULATED)
+    return (_simulated(found, 0).board if found.matrix.driver == SIMULATED else open_lights(found)), clock
 
 
 class _Opened(NamedTuple):

@@ -20,6 +20,7 @@ from firmware.menu import Menu
 from firmware.phases import PhaseTimes, chords
 from firmware.replay import Replay
 from firmware.snapshot import Countdown, Phase, Side
+from firmware.starts import Reason
 
 # Two changes of the whole board are a flash: three in a second are 333 ms each, as on a cell (RISE_GAP_US).
 BUTTON_GAP_US = 340_000
@@ -83,6 +84,7 @@ class Course(Judging):
         self._below: Phase = "play"  # the phase to which an open menu returns
         self.replay: Replay | None = None
         self.chosen = chosen
+        self.safe: Reason | None = None  # why the board is in safe mode, and plays nothing
         self.pips_until_us: int | None = None
         self.lot_us: int | None = None
         self.put_out(frozenset(morbak.parse_cell(name) for name in chosen.out))
@@ -110,6 +112,11 @@ class Course(Judging):
             self._deaf_result(t_us)
         else:
             self._enter("paused", t_us)
+
+    def shut(self, reason: Reason, t_us: int) -> None:
+        """Play nothing any more: safe mode, until the board is started again."""
+        self.safe = reason
+        self._enter("safe", t_us)
 
     def show(self, replay: Replay) -> None:
         """Play a game again on the board, until it is over or somebody touches; for a board that is not played on."""

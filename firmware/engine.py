@@ -131,6 +131,10 @@ class Engine:
             self.seq += 1
         return {"seq": self.seq, **document}
 
+    def sentence(self) -> str:
+        """What the board is doing, and what fails, in one line."""
+        return state.sentence(self.table.phase, self._parts)
+
     def clocks(self, t_us: int) -> state.Document:
         """The clocks alone, for the message once a second."""
         return state.clocks(self.table, t_us)

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from firmware import journal_records, journal_rescue
+from firmware.disk_sleep import sleeps_for_a_device
 from firmware.journal_lines import Entry
 from firmware.journal_store import BOUNDS, SIDE_FILES, Bounds, Store, Unfit, code
 from firmware.save import Save
@@ -82,6 +83,7 @@ class Journal:
         """For `open`, which is how a journal is made."""
         self.saved = 0
         self.fault: str | None = None
+        self.rounds = 0  # rises with every `prod` that the thread has felt
         self._path, self._wall, self._on_saved, self._bounds, self._retry_s = path, wall, on_saved, bounds, retry_s
         self._store: Store | None = None
         self._told_games: int | None = None  # what `open` told of a database that could not be opened
@@ -126,6 +128,15 @@ class Journal:
         """Have a save of a game in progress written that nobody waits for, such as clocks that run."""
         with self._changed:
             self._add(save, False)
+
+    def prod(self) -> None:
+        """Have the thread come round once, if it can. Never waits for the disk. For any thread."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def hangs_on_disk(self) -> bool:
+        """Whether the thread sleeps in the kernel until the disk answers, which is the disk's fault and not its own."""
+        return sleeps_for_a_device(self._thread)
 
     def close(self, wait_s: float = CLOSE_S) -> bool:
         """Write what waits, end the thread, close the database; False if that took too long or the disk refused."""
@@ -179,8 +190,10 @@ class Journal:
     def _rest(self) -> bool:
         """Wait until there is something to write, or a database to be opened; False when that was all."""
         with self._changed:
+            self.rounds += 1
             while self._store is not None and not self._waiting and not self._closing:
                 self._changed.wait()
+                self.rounds += 1
             return bool(self._waiting) or not self._closing
 
     def _take(self) -> _Waiting | None:
@@ -258,9 +271,14 @@ class Journal:
         """Wait before the next try; True if the journal is being closed, which is no time to wait."""
         with self._changed:
             if not self._closing:
-                self._changed.wait_for(lambda: self._closing, wait_s)
+                self._changed.wait_for(self._felt, wait_s)
                 return False
             return True
+
+    def _felt(self) -> bool:
+        """Whether a pause is over before its time; asked at every prod."""
+        self.rounds += 1
+        return self._closing
 
     def _recovered(self) -> None:
         if self.fault is not None:

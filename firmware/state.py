@@ -30,12 +30,19 @@ def document(table: Table, t_us: int, parts: dict[str, Part]) -> Document:
         "match": _match(table),
         "chosen": _chosen(table.chosen),
         "replay": _replay(table),
+        "safe": table.safe and {"code": table.safe.code, "text": table.safe.text},
         "masked": [morbak.cell_name(cell) for cell in sorted(table.masked)],
         "health": {
             "ok": all(part.ok for part in parts.values()),
             "parts": {name: {"ok": part.ok, "text": part.text} for name, part in parts.items()},
         },
     }
+
+
+def sentence(phase: str, parts: dict[str, Part]) -> str:
+    """What the board is doing, and what fails, in one line."""
+    failing = [f"{name}: {part.text}" for name, part in parts.items() if not part.ok]
+    return "; ".join([phase, *failing])
 
 
 def clocks(table: Table, t_us: int) -> Document:

@@ -29,7 +29,7 @@ PURE = {
     "firmware/picture.py", "firmware/hearing.py", "firmware/draw.py",
     "firmware/previews.py", "firmware/record.py", "firmware/rhythm.py", "firmware/scenes.py",
     "firmware/save.py", "firmware/settings_text.py", "firmware/snapshot.py", "firmware/state.py",
-    "firmware/state_archive.py", "firmware/table.py",
+    "firmware/starts.py", "firmware/state_archive.py", "firmware/table.py", "firmware/watchdog.py",
 }  # fmt: skip
 IMPURE_MODULES = {
     "asyncio", "datetime", "io", "logging", "multiprocessing", "os", "pathlib", "queue", "random", "secrets",

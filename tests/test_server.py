@@ -15,7 +15,7 @@ STATE_KEYS = {
     "seq", "phase", "position", "starter", "to_move", "clocks_ms", "pools", "neutralisations", "move_left_ms",
     "last_action", "legal", "refusal", "result", "reason", "line", "menu", "match", "chosen", "replay", "parks_in_ms",
     "health",
-    "masked",
+    "masked", "safe",
 }  # fmt: skip
 EMPTY = "......./......./......./......./......./......./....... a 7:7 1:1"
 

@@ -165,7 +165,7 @@ export class Sentences {
   }
 
   #part(name, text) {
-    if (this.#words.has(`part.${name}`)) return this.#words.say(`part.${name}`);
+    if (this.#words.has(`part.${name}`)) return this.#words.say(`part.${name}`, { text });
     return this.#words.say("part.other", { name, text });
   }
 }
