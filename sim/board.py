@@ -16,6 +16,8 @@ from sim.strip import Strip
 class SimBoard(MatrixBoard):
     """A `MatrixBoard` whose contacts and strip are at hand: press `contacts`, look at `strip`.
 
+    `lines` and `leds` are its wires, for who drives them in its place.
+
     `faults.diodes` changes the copper alone: the firmware goes on believing its profile. `pause` blocks for so many
     microseconds while a frame is on the wire, as a write to a bus does; without it a write returns at once and
     whoever moves `clock` keeps to `strip.busy_until_us`.
@@ -35,7 +37,7 @@ class SimBoard(MatrixBoard):
         self.strip = Strip(profile.lights, order=leds.colour_order, spi_hz=leds.spi_hz, faults=faults, seed=seed)
         self._clock, self._pause = clock, pause
         self._diodes = profile.matrix.diodes
-        self._copper = lines = SimLines(
+        self.lines = SimLines(
             self.contacts,
             clock,
             *profile.board.wired,
@@ -45,16 +47,14 @@ class SimBoard(MatrixBoard):
             faults=faults,
             seed=seed,
         )
-        super().__init__(
-            profile,
-            lines,
-            Ws2812Leds(self._transfer, profile.led_count, leds.spi_hz, idles_high=leds.line_idles == "high"),
-        )
+        idles_high = leds.line_idles == "high"
+        self.leds = Ws2812Leds(self._transfer, profile.led_count, leds.spi_hz, idles_high=idles_high)
+        super().__init__(profile, self.lines, self.leds)
 
     def change(self, faults: Faults) -> None:
         """Let the board have other faults from now on; of the strip only whether it answers changes."""
         self.contacts.change(faults)
-        self._copper.change(faults, diodes=self._diodes if faults.diodes is None else faults.diodes)
+        self.lines.change(faults, diodes=self._diodes if faults.diodes is None else faults.diodes)
         self.strip.change(faults)
 
     def wire(self) -> bytes:

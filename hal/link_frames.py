@@ -1,0 +1,56 @@
+"""Frames on their way to a board: the latest wins, one is in flight, what is not acknowledged is sent anew. Pure."""
+
+from __future__ import annotations
+
+from hal import link
+
+# What is not acknowledged is sent again after this, or three round trips of a slower board.
+RETRY_US = 20_000
+
+
+class FrameSender:
+    """What a board shows, and what is to be sent so that it shows what it should.
+
+    `shown`: the frame that the board says it shows; empty where that is not known.
+    """
+
+    def __init__(self) -> None:
+        self.wanted: bytes | None = None
+        self._number = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """A session begins: the board is dark, and whoever lights it begins anew."""
+        self.wanted = None
+        self.shown, self._shown_number = b"", 0
+        self._flight, self._flight_number, self._flight_us = b"", 0, 0
+
+    @property
+    def settled(self) -> bool:
+        """The board shows what it was told to show last."""
+        return self.wanted is not None and self.wanted == self.shown
+
+    def acknowledged(self, number: int) -> None:
+        """The board says which frame it shows."""
+        if self._flight and number == self._flight_number:
+            self.shown, self._shown_number, self._flight = self._flight, number, b""
+        elif not self._flight and self.shown and number != self._shown_number:
+            self.shown = b""  # it shows something else: send it all
+
+    def next(self, t_us: int, retry_us: int) -> tuple[int, bytes] | None:
+        """The kind and body of the message to be sent at `t_us`, if one is."""
+        wanted = self.wanted
+        if wanted is None or (self._flight and t_us - self._flight_us < retry_us):
+            return None
+        if not self._flight and wanted == self.shown:
+            return None
+        lost = bool(self._flight)
+        self._number = self._number % 0xFFFF + 1
+        self._flight, self._flight_number, self._flight_us = wanted, self._number, t_us
+        full = self._number.to_bytes(2, "little") + wanted
+        if not lost and len(self.shown) == len(wanted):
+            base = self._shown_number.to_bytes(2, "little")
+            changes = full[:2] + base + link.delta(self.shown, wanted)
+            if len(changes) < len(full):
+                return link.DELTA, changes
+        return link.FRAME, full
