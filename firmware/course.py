@@ -195,7 +195,7 @@ class Course(Judging):
         self._snapshot = None
 
     def _masks_changed(self) -> None:
-        self.gesture.chords = chords(self.times, self.phase, self.masked)
+        self.gesture.chords = chords(self.times, self.phase, self.masked, self.doubted)
         self._snapshot = None
 
     def _tapped_into(self, phase: Phase, t_us: int) -> None:

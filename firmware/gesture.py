@@ -26,10 +26,14 @@ class TouchTimes(NamedTuple):
 
 
 class Chord(NamedTuple):
-    """Two cells that mean something when they alone are held together for `hold_us`."""
+    """Two cells that mean something when they alone are held together for `hold_us`.
+
+    `within_us`: the second must come down so soon after the first; None where it may come at any time.
+    """
 
     name: str
     hold_us: int
+    within_us: int | None = None
 
 
 class Event(NamedTuple):
@@ -164,7 +168,7 @@ class Gesture:
 
     def _second(self, t_us: int) -> list[Event]:
         chord = self.chords.get(frozenset(self._live)) if self._chord is None else None
-        if chord is None:
+        if chord is None or (chord.within_us is not None and t_us - min(self._live.values()) > chord.within_us):
             return self._spoil(t_us)
         self._chord = (chord, t_us + chord.hold_us)
         return []

@@ -45,6 +45,7 @@ class Judging(ABC):
         self._orders: list[Deadline] = []  # buttons and operators, in the order of their times
         self.out: frozenset[int] = frozenset()  # cells that were put out of use
         self._stuck: frozenset[int] = frozenset()
+        self.doubted: frozenset[int] = frozenset()  # cells that have been stuck, until one is tapped
         self._masked_us: dict[int, int] = {}  # when the masked cells were last told of
         self._snapshot: Snapshot | None = None
 
@@ -94,6 +95,7 @@ class Judging(ABC):
             self._time_up(t_us)
         if self.gesture.stuck != self._stuck:
             self._stuck = frozenset(self.gesture.stuck)
+            self.doubted |= self._stuck
             self._masks_changed()
         return True
 
@@ -203,6 +205,7 @@ class Judging(ABC):
     def _understand(self, events: list[Event]) -> None:
         for event in events:
             if event.kind == "tap":
+                self._trust(event.cell)
                 self._tap(event.cell, event.t_us)
             elif event.kind == "hold":
                 self._hold(event.cell, event.t_us)
@@ -213,6 +216,12 @@ class Judging(ABC):
             elif not self.previews.answers(event.cell):
                 self._light(event.cell, event.t_us)  # came while the phase before did not answer
         self._snapshot = None
+
+    def _trust(self, cell: int) -> None:
+        """A contact that has been tapped closes and opens as it should."""
+        if cell in self.doubted:
+            self.doubted -= {cell}
+            self._masks_changed()
 
     def _time_up(self, t_us: int) -> None:
         """Do what is due first; of two at the same time, the one named first."""

@@ -38,14 +38,16 @@ def menu_corners(masked: frozenset[int]) -> frozenset[int]:
     return OTHER_CORNERS if masked & MENU_CORNERS and not masked & OTHER_CORNERS else MENU_CORNERS
 
 
-def chords(times: PhaseTimes, phase: Phase, masked: frozenset[int]) -> dict[frozenset[int], Chord]:
+def chords(
+    times: PhaseTimes, phase: Phase, masked: frozenset[int], doubted: frozenset[int] = frozenset()
+) -> dict[frozenset[int], Chord]:
     """Own two corners show the pools; opposite corners open the menu, in the lobby the options.
 
-    In play two edge cells play for a `masked` cell, one of its row and one of its column.
+    In play two edge cells play for a `masked` cell, one of its row and one of its column; `doubted` ones do not.
     """
     pips = Chord("pips", times.pips_hold_us)
     menu = {menu_corners(masked): Chord("menu", times.menu_hold_us)}
     if phase in ("play", "paused"):
         shown = {frozenset((0, 6)): pips, frozenset((42, 48)): pips} | menu
-        return shown | detours(masked, times.detour_us) if phase == "play" else shown
+        return shown | detours(masked, times.detour_us, doubted) if phase == "play" else shown
     return menu if phase in ("lobby", "result") else {}

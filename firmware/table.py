@@ -244,12 +244,18 @@ class Table(Course):
             self._leave_menu(choice, t_us)
 
     def _point(self, menu: Menu, choice: Choice, t_us: int) -> None:
-        """A tap moves the cursor through the masked cells, a hold of the mover's plays the one it stands on."""
+        """A tap moves the cursor through the masked cells, a hold of the mover's plays the one it stands on.
+
+        What the rules refuse leaves the menu open, to choose another.
+        """
         cell = menu.cursor
         if not choice.held:
             menu.point(self.masked)
         elif cell is not None and self.game is not None and choice.by == self.game.mover:
-            self._tapped_into("play", t_us)
+            if isinstance(morbak.meaning(self.game.state, cell), morbak.Action):
+                self._tapped_into("play", t_us)
+            else:
+                self._lift_all(t_us)  # lifting the finger steps no further
             self._play(cell, t_us)
 
     def _leave_menu(self, choice: Choice, t_us: int) -> None:

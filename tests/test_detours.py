@@ -130,6 +130,31 @@ def test_a_stuck_cell_masks_itself_and_heals() -> None:
     assert ["xd4"] == scene.do(hold(cell("d4"), 0, 900 * MS))
 
 
+def test_contacts_that_fail_play_no_masked_cell() -> None:
+    """Two edge contacts that stick one after the other are no two fingers: the masked cell between them stays empty."""
+    scene = without("d4")
+    contacts = scene.drive.board.contacts
+    contacts.press(cell("a4"), scene.now_us)
+    scene.wait(1_100 * MS)
+    contacts.press(cell("d1"), scene.now_us)
+    scene.wait(30 * S)
+    assert ([], {cell(name) for name in ("a4", "d1", "d4")}) == (scene.table.game.moves, scene.table.masked)
+
+
+def test_contacts_that_were_stuck_play_no_masked_cell_until_they_are_tapped() -> None:
+    """Edge contacts that have been stuck and let go are no detour, whatever they do together; tapped they are again."""
+    scene = without("d4")
+    stuck = [hold(cell(name), 0, 21 * S) for name in ("a4", "d1")]
+    assert [] == scene.do(stuck[0]) + scene.do(stuck[1])
+    scene.wait(BETWEEN_US)
+    assert [] == scene.do(chord(("a4", "d1"), 0, 1_500 * MS))
+    assert ["d4"] == scene.do(chord(("g4", "d7"), 0, 1_050 * MS))
+    scene.wait(BETWEEN_US)
+    assert ["a4", "d1"] == scene.tap("a4") + (scene.wait(BETWEEN_US) or scene.tap("d1"))
+    scene.wait(BETWEEN_US)
+    assert ["xd4"] == scene.do(chord(("a4", "d1"), 0, 1_050 * MS))
+
+
 def test_a_touch_of_a_masked_cell_is_told_and_counts_for_nothing() -> None:
     """Whoever taps a cell out of use reads why; it is no second finger, and a flickering contact is told of rarely."""
     scene = without("d4")
@@ -187,6 +212,27 @@ def test_the_cursor_plays_masked_cells_of_the_edge(side: Side) -> None:
     assert ("menu", "a4") == (scene.table.phase, document(scene.table, scene.now_us, {})["menu"]["cursor"])
     scene.wait(BETWEEN_US)
     assert ["a4"] == scene.do(hold(own, 0, 900 * MS))
+    assert "play" == scene.table.phase
+
+
+def test_a_cell_that_the_rules_refuse_leaves_the_cursor_where_it_is() -> None:
+    """A hold on a masked cell that cannot be played says why on that cell; the menu stays open, for another one."""
+    scene = playing(limits=NO_LIMITS).moves("a4", "xa4", "!a4")
+    scene.table.put_out(frozenset((cell("a4"), cell("d1"))))
+    own = next(at for at, place in PLACES["menu"].items() if place == (scene.table.game.mover, "cursor"))
+    shown = lambda: document(scene.table, scene.now_us, {})["menu"]["cursor"]  # noqa: E731
+    scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+    for expected in ("d1", "a4"):
+        scene.wait(BETWEEN_US)
+        scene.do(tap(own, 0))
+        assert expected == shown()
+    scene.wait(BETWEEN_US)
+    assert [] == scene.do(hold(own, 0, 900 * MS))
+    assert ("neutralised", cell("a4")) == scene.table.refusal[:2]
+    assert ("menu", "a4") == (scene.table.phase, shown())
+    scene.do(tap(own, 0))
+    scene.wait(BETWEEN_US)
+    assert ["d1"] == scene.do(hold(own, 0, 900 * MS))
     assert "play" == scene.table.phase
 
 
