@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -158,7 +158,7 @@ def read(path: str | Path) -> tables.Source:
 
 
 def judge(source: tables.Source, profile: Profile) -> tuple[Settings, list[ProfileError]]:
-    """The settings of a text, the built-in values in the place of bad ones, and everything that is wrong with it.
+    """The settings of a text, the built-in values in the place of bad ones, and all that is wrong with it, by line.
 
     Raises Torn for what is no TOML.
     """
@@ -171,7 +171,8 @@ def judge(source: tables.Source, profile: Profile) -> tuple[Settings, list[Profi
         faults += wrong
     settings = Settings(**sections)  # type: ignore[arg-type]  # by its own annotations
     bad = {fault.key for fault in faults}
-    return settings, faults + [fault for fault in _contradictions(source, settings, profile) if fault.key not in bad]
+    faults += [fault for keys, fault in _contradictions(source, found, settings, profile) if not keys & bad]
+    return settings, sorted(faults, key=lambda fault: fault.line or 0)
 
 
 def changes(before: Settings, after: Settings) -> list[str]:
@@ -184,49 +185,99 @@ def changes(before: Settings, after: Settings) -> list[str]:
     ]
 
 
-def _contradictions(source: tables.Source, settings: Settings, profile: Profile) -> Iterator[ProfileError]:
-    """Values that contradict each other or the board, naming the one to change."""
+class _Relation(NamedTuple):
+    """Values that must agree: `key` is told `reason` where they do not; if the file gives only the `other`, it is."""
+
+    key: str
+    holds: bool
+    reason: str
+    other: str = ""
+    other_reason: str = ""
+
+
+def _contradictions(
+    source: tables.Source, found: Mapping[str, Any], settings: Settings, profile: Profile
+) -> Iterator[tuple[set[str], ProfileError]]:
+    """Values that contradict each other or the board: the keys, and the error, which names what the file gives."""
+    for relation in _relations(settings, profile):
+        if relation.holds:
+            continue
+        key, reason = relation.key, relation.reason
+        if relation.other and _given(found, relation.other) and not _given(found, key):
+            key, reason = relation.other, relation.other_reason
+        name, _, last = key.partition(".")
+        value = getattr(getattr(settings, name), last)
+        yield {relation.key, relation.other}, source.refuse(key, value, reason)
+
+
+def _given(found: Mapping[str, Any], key: str) -> bool:
+    name, _, last = key.partition(".")
+    section = found.get(name)
+    return isinstance(section, dict) and last in section
+
+
+def _relations(settings: Settings, profile: Profile) -> Iterator[_Relation]:
     touch, phases = settings.touch, settings.phases
     seen_us = profile.matrix.bounce_us + profile.matrix.idle_period_us
-    relations = (
-        (
-            "touch.hold_ms",
-            touch.hold_ms,
-            touch.hold_ms * MS > seen_us,
-            f"a hold must be longer than contact bounce and a scan period together ({seen_us / MS:g} ms)",
-        ),
-        (
-            "phases.lot_ms",
-            phases.lot_ms,
-            phases.lobby_ms + phases.lot_ms <= LOBBY_MS,
-            f"with lobby_ms it passes {LOBBY_MS} ms, within which a first touch leads to play",
-        ),
-        ("touch.hold_ms", touch.hold_ms, touch.hold_ms > touch.tap_min_ms, "a hold must be longer than tap_min_ms"),
-        ("touch.leave_ms", touch.leave_ms, touch.leave_ms > touch.hold_ms, "a rest must be longer than hold_ms"),
-        ("touch.stuck_ms", touch.stuck_ms, touch.stuck_ms >= touch.leave_ms, "must not be shorter than leave_ms"),
-        *(
-            (f"phases.{key}", value, value < touch.leave_ms, "must be shorter than leave_ms, or the fingers have left")
-            for key, value in (("menu_hold_ms", phases.menu_hold_ms), ("pips_hold_ms", phases.pips_hold_ms))
-        ),
-        (
-            "phases.menu_ask_s",
-            phases.menu_ask_s,
-            phases.menu_ask_s * 1000 > touch.hold_ms,
-            "must be longer than hold_ms, or nobody can agree",
-        ),
-        (
-            "phases.park_countdown_s",
-            phases.park_countdown_s,
-            phases.park_countdown_s < phases.park_s,
-            "must be shorter than park_s, of which it is the end",
-        ),
-        (
-            "phases.urgent_time_s",
-            phases.urgent_time_s,
-            phases.urgent_time_s <= phases.low_time_s,
-            "must not be longer than low_time_s",
-        ),
+    yield _Relation(
+        "touch.hold_ms",
+        touch.hold_ms * MS > seen_us,
+        f"a hold must be longer than contact bounce and a scan period together ({seen_us / MS:g} ms)",
     )
-    for key, value, holds, reason in relations:
-        if not holds:
-            yield source.refuse(key, value, reason)
+    yield _Relation(
+        "phases.lot_ms",
+        phases.lobby_ms + phases.lot_ms <= LOBBY_MS,
+        f"with lobby_ms ({phases.lobby_ms}) it passes {LOBBY_MS} ms, within which a first touch leads to play",
+        "phases.lobby_ms",
+        f"with lot_ms ({phases.lot_ms}) it passes {LOBBY_MS} ms, within which a first touch leads to play",
+    )
+    yield _Relation(
+        "touch.hold_ms",
+        touch.hold_ms > touch.tap_min_ms,
+        f"a hold must be longer than tap_min_ms ({touch.tap_min_ms})",
+        "touch.tap_min_ms",
+        f"must be shorter than hold_ms ({touch.hold_ms})",
+    )
+    yield _Relation(
+        "touch.leave_ms",
+        touch.leave_ms > touch.hold_ms,
+        f"a rest must be longer than hold_ms ({touch.hold_ms})",
+        "touch.hold_ms",
+        f"a hold must be shorter than leave_ms ({touch.leave_ms}), or the finger has left",
+    )
+    yield _Relation(
+        "touch.stuck_ms",
+        touch.stuck_ms >= touch.leave_ms,
+        f"must not be shorter than leave_ms ({touch.leave_ms})",
+        "touch.leave_ms",
+        f"must not be longer than stuck_ms ({touch.stuck_ms})",
+    )
+    for key, value in (("menu_hold_ms", phases.menu_hold_ms), ("pips_hold_ms", phases.pips_hold_ms)):
+        yield _Relation(
+            f"phases.{key}",
+            value < touch.leave_ms,
+            f"must be shorter than leave_ms ({touch.leave_ms}), or the fingers have left",
+            "touch.leave_ms",
+            f"must be longer than {key} ({value}), or the fingers have left before that",
+        )
+    yield _Relation(
+        "phases.menu_ask_s",
+        phases.menu_ask_s * 1000 > touch.hold_ms,
+        f"must be longer than hold_ms ({touch.hold_ms}), or nobody can agree",
+        "touch.hold_ms",
+        f"must be shorter than menu_ask_s ({phases.menu_ask_s}), or nobody can agree",
+    )
+    yield _Relation(
+        "phases.park_countdown_s",
+        phases.park_countdown_s < phases.park_s,
+        f"must be shorter than park_s ({phases.park_s}), of which it is the end",
+        "phases.park_s",
+        f"must be longer than park_countdown_s ({phases.park_countdown_s}), which is its end",
+    )
+    yield _Relation(
+        "phases.urgent_time_s",
+        phases.urgent_time_s <= phases.low_time_s,
+        f"must not be longer than low_time_s ({phases.low_time_s})",
+        "phases.low_time_s",
+        f"must not be shorter than urgent_time_s ({phases.urgent_time_s})",
+    )

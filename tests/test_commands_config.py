@@ -49,12 +49,12 @@ def test_the_file_that_run_would_read_is_checked(file: Path, capsys: Output, mon
 
 
 def test_every_mistake_is_named_by_file_and_line(file: Path, capsys: Output) -> None:
-    """`config check` exits with 1 and a line FILE:LINE for each mistake, all of them at once."""
+    """`config check` exits with 1 and a line FILE:LINE for each mistake, all of them at once, by line."""
     file.write_text("[touch]\nhold_mss = 600\nstuck_ms = 3\n[game]\nrules = 7\npool = 50\n")
     assert 1 == main(["config", "check", str(file)])
     out, err = capsys.readouterr()
     assert "" == out
-    assert [f"{file}:{line}: " for line in (2, 5, 6, 3)] == [line[: len(str(file)) + 4] for line in err.splitlines()]
+    assert [f"{file}:{line}: " for line in (2, 3, 5, 6)] == [line[: len(str(file)) + 4] for line in err.splitlines()]
     assert "touch.hold_mss = 600: unknown key; the nearest is hold_ms" in err
 
 

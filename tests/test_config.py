@@ -73,15 +73,21 @@ def test_the_oddest_files_are_refused_in_a_sentence(tmp_path: Path, text: str) -
 
 
 def test_all_mistakes_are_found_at_once(tmp_path: Path) -> None:
-    """Every wrong section, key, value and contradiction of a file is there, each with its line."""
+    """Every wrong section, key, value and contradiction of a file is there with its line, in the order of lines."""
     file = tmp_path / "board.toml"
     file.write_text(
         "[touch]\nhold_mss = 1\nstuck_ms = 1\ntap_min_ms = -1\n\n[phases]\nlot_ms = 4000\n\n[gam]\nmove_s = 1\n",
         encoding="utf-8",
     )
     settings, faults = config.judge(config.read(file), PROFILE)
-    found = {fault.key: fault.line for fault in faults}
-    assert {"gam": 9, "touch.hold_mss": 2, "touch.tap_min_ms": 4, "touch.stuck_ms": 3, "phases.lot_ms": 7} == found
+    found = [(fault.line, fault.key) for fault in faults]
+    assert [
+        (2, "touch.hold_mss"),
+        (3, "touch.stuck_ms"),
+        (4, "touch.tap_min_ms"),
+        (7, "phases.lot_ms"),
+        (9, "gam"),
+    ] == (found)
     assert (20, 4000) == (settings.touch.tap_min_ms, settings.phases.lot_ms)
 
 
@@ -108,9 +114,15 @@ def test_options_change_the_named_rules(tmp_path: Path) -> None:
         ("[touch]\nleave_ms = 700\n", "touch.leave_ms", "hold_ms"),
         ("[touch]\nstuck_ms = 4000\n", "touch.stuck_ms", "leave_ms"),
         ("[phases]\nurgent_time_s = 40\n", "phases.urgent_time_s", "low_time_s"),
-        ("[phases]\npark_s = 20\n", "phases.park_countdown_s", "park_s"),
+        ("[phases]\npark_s = 20\n", "phases.park_s", "park_countdown_s (20)"),
         ("[phases]\nmenu_hold_ms = 8000\n", "phases.menu_hold_ms", "leave_ms"),
-        ("[touch]\nleave_ms = 1500\n", "phases.menu_hold_ms", "leave_ms"),
+        ("[touch]\nleave_ms = 1500\n", "touch.leave_ms", "menu_hold_ms (2000)"),
+        ("[touch]\ntap_min_ms = 900\n", "touch.tap_min_ms", "shorter than hold_ms (800)"),
+        ("[touch]\nhold_ms = 6000\n", "touch.hold_ms", "shorter than leave_ms (5000)"),
+        ("[touch]\nleave_ms = 30000\n", "touch.leave_ms", "longer than stuck_ms (20000)"),
+        ("[touch]\nhold_ms = 4900\n[phases]\nmenu_ask_s = 4\n", "phases.menu_ask_s", "hold_ms (4900)"),
+        ("[phases]\nlobby_ms = 4000\n", "phases.lobby_ms", "with lot_ms (2500)"),
+        ("[phases]\nlow_time_s = 5\n", "phases.low_time_s", "urgent_time_s (10)"),
         ("[phases]\npips_hold_ms = 9000\n", "phases.pips_hold_ms", "leave_ms"),
         ("[touch]\nhold_ms = 2000\n[phases]\nmenu_ask_s = 1\n", "phases.menu_ask_s", "hold_ms"),
         ("[touch]\nhold_mss = 900\n", "touch.hold_mss", "hold_ms"),
@@ -123,7 +135,7 @@ def test_options_change_the_named_rules(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, key: str, words: str) -> None:
-    """A wrong key, value or contradiction names the file, the key, the value and the reason."""
+    """A wrong key, value or contradiction names the file, the key that it gives, the value and the reason."""
     with pytest.raises(ProfileError) as refused:
         read(tmp_path, text)
     assert ("TOML" in words) == isinstance(refused.value, tables.Torn)
