@@ -356,10 +356,11 @@ async def _replay(profile: Profile, game: Game, parsed: argparse.Namespace, list
 
 
 def _add_soak(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--games", type=count, default=50)
-    parser.add_argument("--day", action="store_true", help="instead of games a day of visitors, restarts, power cuts")
-    parser.add_argument("--hours", type=count, default=24, help="how long that day is (default: 24)")
-    parser.add_argument("--seed", type=int, default=1)
+    kind = parser.add_mutually_exclusive_group()  # which knows "50" that was given from this one that was not
+    kind.add_argument("--games", type=count, default="50", help="how many games are played (default: 50)")
+    kind.add_argument("--day", action="store_true", help="instead of games a day of visitors, restarts, power cuts")
+    parser.add_argument("--hours", type=count, help="how long that day is (default: 24)")
+    parser.add_argument("--seed", type=int, default=1, help="of the people, to repeat a run (default: 1)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.set_defaults(command=_soak)
 
@@ -368,9 +369,11 @@ def _soak(parsed: argparse.Namespace) -> int:
     from sim.day import day
     from sim.soak import soak
 
-    if parsed.day and not parsed.hours:
+    if parsed.hours is not None and not parsed.day:
+        raise Misuse("--hours is how long a day is: give --day with it.")
+    if parsed.hours == 0:
         raise Misuse("a day of 0 hours shows nothing: give --hours 1 or more.")
-    report = day(parsed.hours, parsed.seed) if parsed.day else soak(parsed.games, parsed.seed)
+    report = day(parsed.hours or 24, parsed.seed) if parsed.day else soak(parsed.games, parsed.seed)
     for violation in report.violations:
         print(f"violation: {violation}", file=sys.stderr)
     figures = report.figures()

@@ -70,6 +70,17 @@ def test_a_day_without_hours_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     assert "morbak: a day of 0 hours shows nothing: give --hours 1 or more.\n" == capsys.readouterr().err
 
 
+def test_a_day_is_no_number_of_games(capsys: pytest.CaptureFixture[str]) -> None:
+    """Games and a day together, the usual number too, and hours without a day, are refused in a sentence."""
+    for games in ("3", "50"):
+        with pytest.raises(SystemExit) as ended:
+            main(["soak", "--day", "--games", games])
+        assert 2 == ended.value.code
+        assert "argument --games: not allowed with argument --day" in capsys.readouterr().err
+    assert 2 == main(["soak", "--hours", "2"])
+    assert "morbak: --hours is how long a day is: give --day with it.\n" == capsys.readouterr().err
+
+
 def test_a_wall_clock_is_right_from_its_first_answer_on() -> None:
     """It jumps by five months, and goes back an hour, unsynced for 90 s, after a power cut (case F19)."""
     now_us = [0]
