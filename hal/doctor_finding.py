@@ -39,11 +39,6 @@ def broken(check: str, text: str, fix: str, then: str = "") -> Finding:
     return Finding(check, "broken", text, fix, then)
 
 
-def add_setting(line: str) -> str:
-    """The command that adds a line to config.txt, where it counts for every model."""
-    return f"printf '\\n[all]\\n{line}\\n' | sudo tee -a {CONFIG}"
-
-
 def add_argument(argument: str) -> str:
     """The command that adds an argument to the kernel's command line."""
     return f"sudo sed -i '1s/$/ {argument}/' {CMDLINE}"

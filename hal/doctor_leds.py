@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from hal import models, ws2812
 from hal.agreement import DMA_ALLOWED
 from hal.doctor_boot import boot, command_line, config, kernel_modules, model, overlay, parameters, switched_on
-from hal.doctor_finding import CONFIG, RESTART, Finding, add_argument, add_setting, broken, fine, warning
+from hal.doctor_finding import CONFIG, RESTART, Finding, add_argument, broken, fine, warning
 from hal.drivers import leds0_leds, spidev_leds
+from hal.models import add_setting
 
 if TYPE_CHECKING:
     from hal.doctor_probe import Probe
@@ -48,7 +49,7 @@ def check_pin(probe: Probe, profile: Profile) -> list[Finding]:
     if not found.generation:
         return []
     if found.generation == 5 and leds.driver == "rpi_ws281x":
-        text = f"rpi_ws281x cannot reach the pins of a {found.name} (case A4); use a board for a Pi 5."
+        text = f"rpi_ws281x cannot reach the pins of a {found.name}; use a board for a Pi 5."
         return [broken("led pin", text, "morbak doctor --board pi5")]
     if leds.driver == "auto" and not models.led_choices(found, leds.gpio):
         text = f"{leds.pin} carries no LEDs on a {found.name}; GPIO10 does, by SPI."
@@ -200,7 +201,7 @@ def _no_leds0(probe: Probe, profile: Profile, device: str) -> Finding:
     if overlay(probe, "ws2812-pio") is not None:
         text = f"config.txt loads the overlay ws2812-pio and there is no {device}: that counts after a restart only."
         return broken("leds0", text, "sudo reboot")
-    line = f"dtoverlay=ws2812-pio,gpio={profile.leds.gpio},num_leds={profile.led_count},brightness=0"
+    line = leds0_leds.overlay(profile, probe.text(leds0_leds.KERNEL_FILE))
     text = f"The overlay ws2812-pio is not loaded, so there is no {device} for the LEDs."
     return broken("leds0", text, add_setting(line), RESTART)
 
@@ -213,12 +214,6 @@ def _tree(probe: Probe, name: str) -> int | None:
     return None
 
 
-def _change(setting: str, wanted: int) -> str:
-    """The command that gives the overlay this setting, which its line may have or not."""
-    edit = f"s/,{setting}=[0-9]*//;s/$/,{setting}={wanted}/"
-    return f"sudo sed -i '/^dtoverlay=ws2812-pio/{{{edit}}}' {CONFIG}"
-
-
 def _place(probe: Probe, profile: Profile) -> list[Finding]:
     loaded = overlay(probe, "ws2812-pio")
     if loaded is None or profile.leds.gpio is None:
@@ -228,7 +223,7 @@ def _place(probe: Probe, profile: Profile) -> list[Finding]:
     if gpio == profile.leds.gpio:
         return []
     text = f"The overlay ws2812-pio drives GPIO{gpio} and the LEDs hang on {profile.leds.pin}."
-    return [broken("leds0", text, _change("gpio", profile.leds.gpio), RESTART)]
+    return [broken("leds0", text, leds0_leds.change("gpio", profile.leds.gpio), RESTART)]
 
 
 def _count(probe: Probe, profile: Profile) -> list[Finding]:
@@ -236,7 +231,7 @@ def _count(probe: Probe, profile: Profile) -> list[Finding]:
     if count is None or count == profile.led_count:
         return []
     text = f"The overlay ws2812-pio has {count} LEDs and the board {profile.led_count}."
-    return [broken("leds0", text, _change("num_leds", profile.led_count), RESTART)]
+    return [broken("leds0", text, leds0_leds.change("num_leds", profile.led_count), RESTART)]
 
 
 def _gamma(probe: Probe) -> list[Finding]:
@@ -249,11 +244,11 @@ def _gamma(probe: Probe) -> list[Finding]:
     if kernel <= leds0_leds.LAST_WITH_GAMMA:
         if brightness == 0:
             text = f"Linux {name} takes brightness=0 of ws2812-pio for darkness."
-            return [broken("leds0", text, _change("brightness", 255), RESTART)]
+            return [broken("leds0", text, leds0_leds.change("brightness", 255), RESTART)]
         text = f"Linux {name} bends the LEDs' colours itself; the board undoes it, but dark colours have fewer steps."
         return [warning("leds0", text, "sudo apt full-upgrade", RESTART)]
     if brightness == 0:
         return []
     text = f"The overlay ws2812-pio has brightness={brightness}; 0 leaves the colours as the board sends them."
     level = warning if brightness >= 255 else broken
-    return [level("leds0", text, _change("brightness", 0), RESTART)]
+    return [level("leds0", text, leds0_leds.change("brightness", 0), RESTART)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hal.doctor_finding import Finding, broken, fine, listed, warning
 from hal.doctor_leds import driver
+from hal.drivers import INSTALL
 
 if TYPE_CHECKING:
     from hal.doctor_probe import Probe
@@ -62,8 +63,9 @@ def check_modules(probe: Probe, profile: Profile) -> list[Finding]:
 def _install(probe: Probe, missing: list[str]) -> str:
     """The one command that installs what is missing, into an environment: the system's own Python is not ours."""
     ours = any(name in _EXTRA for name in missing)
-    packages = ["'morbak-board[pi]'"] * ours + [MODULES[name] for name in missing if name not in _EXTRA]
-    arguments = f"pip install -U {' '.join(packages)}"
+    arguments = " ".join(
+        [INSTALL if ours else "pip install", *(MODULES[name] for name in missing if name not in _EXTRA)]
+    )
     if probe.fact("venv") is True and probe.word("python"):
         return f"{shlex.quote(probe.word('python'))} -m {arguments}"
     return f"python3 -m venv --system-site-packages ~/morbak && ~/morbak/bin/{arguments}"

@@ -34,3 +34,12 @@ def revision(root: Path = ROOT) -> str:
     """The revision code of a Pi, such as c03112, as its makers and libraries know it; "" where there is none."""
     lines = text(root, "proc/cpuinfo").splitlines()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("Revision")), "")
+
+
+def absent(found: Model, mends: str) -> str:
+    """What to say of a device that is not there: what `mends` that on a Pi; no Pi is told what it is not."""
+    if found.generation:
+        return f"is not there: {mends}"
+    return (
+        f"is not there, and {found.name} is no Raspberry Pi that is known: use one, or play on `morbak run --board sim`"
+    )

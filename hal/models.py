@@ -127,6 +127,11 @@ def _counting_lines(config: str, found: Model) -> list[tuple[str, str]]:
     return lines
 
 
+def add_setting(line: str) -> str:
+    """The command that adds a line to config.txt where it counts for every model, whatever section the file ends in."""
+    return f"printf '\\n[all]\\n{line}\\n' | sudo tee -a /{CONFIG_FILES[0]}"
+
+
 def core_mhz(found: Model, config: str) -> tuple[int, int] | None:
     """Between which speeds the clock behind SPI moves with this config.txt; None where it is not known."""
     if found.core_mhz is None or found.generation == 5:
@@ -163,9 +168,8 @@ def spi_problem(found: Model, config: str, spi_hz: int) -> str | None:
 
 def _clock_sentence(found: Model, moves: tuple[int, int], reason: str) -> str:
     setting = "core_freq_min=500" if found.generation == 4 else "core_freq=250"
-    where = CONFIG_FILES[0]
     moving = f"moves between {moves[0]} and {moves[1]} MHz" if moves[0] != moves[1] else f"is {moves[0]} MHz"
     return (
         f"the SPI clock of a {found.name} is divided from its core clock, which {moving}, so {reason}; fix it with "
-        f"`echo {setting} | sudo tee -a /{where}` and restart the machine"
+        f"`{add_setting(setting)}` and restart the machine"
     )

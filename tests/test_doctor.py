@@ -519,7 +519,7 @@ def test_what_is_missing_goes_into_the_environment_that_runs(tmp_path: Path) -> 
     change_facts(folder, lambda facts: facts.update(modules={"gpiod": "2.3.0", "lgpio": "0.2.2.0"}))
     finding = one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries")
     assert "rpi-ws281x and gpiozero" in finding.text
-    assert "/opt/morbak/bin/python -m pip install -U 'morbak-board[pi]' rpi-ws281x" == finding.fix
+    assert "/opt/morbak/bin/python -m pip install 'morbak-board[pi]' rpi-ws281x" == finding.fix
     change_facts(
         folder, lambda facts: facts.update(modules={"gpiod": "1.6.3", "rpi_ws281x": "5", "gpiozero": "", "lgpio": ""})
     )

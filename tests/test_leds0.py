@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from hal import models
 from hal.drivers import leds0_leds
 from hal.drivers.leds0_leds import UNDO_GAMMA, KernelLeds, kernel_gamma, kernel_version, open_leds
 from hal.errors import PartError
@@ -99,7 +100,7 @@ def file(monkeypatch: pytest.MonkeyPatch) -> File:
 def on(file: File, *, gamma: bool = False) -> KernelLeds:
     """The chain on the model, open and dark."""
     leds = KernelLeds(
-        Path("/dev/leds0"), "/dev/leds0", profile(), gamma=gamma, now_us=lambda: file.now_us, sleep_us=file.sleep
+        Path("/dev/leds0"), "/dev/leds0", 49, gamma=gamma, now_us=lambda: file.now_us, sleep_us=file.sleep
     )
     leds.begin()
     return leds
@@ -140,7 +141,7 @@ def test_closing_twice_is_once(file: File) -> None:
 def test_a_chain_of_another_length_is_found_by_writing(file: File, leds: int, reason: str) -> None:
     """Where no device tree tells, one dark frame and one LED more find a chain of another length."""
     file.size = 4 * leds
-    with pytest.raises(PartError, match=f"/dev/leds0 has {reason} LEDs than the profile's 49: `sudo nano "):
+    with pytest.raises(PartError, match=f"/dev/leds0 has {reason} LEDs than the profile's 49: `sudo sed "):
         on(file)
     assert not any(any(data) for _, data in file.shown)
 
@@ -255,21 +256,30 @@ def test_a_brightness_that_spoils_light_is_refused(
     with pytest.raises(PartError) as caught:
         open_leds(profile(), tree(tmp_path, release, num_leds=49, brightness=brightness))
     assert f"brightness={brightness}, which {reason}: `sudo sed -i" in str(caught.value)
-    assert f"/brightness={wanted}/' /boot/firmware/config.txt`" in str(caught.value)
+    assert f",brightness={wanted}/}}' /boot/firmware/config.txt`" in str(caught.value)
 
 
 def test_an_overlay_of_another_length_is_refused_unopened(tmp_path: Path) -> None:
     """The overlay's number of LEDs must be the profile's, and the command makes it so (case A8)."""
-    with pytest.raises(PartError, match=r"has num_leds=60 and the profile 49 LEDs: `sudo sed -i 's/num_leds=60/num_l"):
+    with pytest.raises(PartError, match=r"has num_leds=60 and the profile 49 LEDs: `sudo sed .*num_leds=49/}'"):
         open_leds(profile(), tree(tmp_path, num_leds=60))
 
 
 @pytest.mark.parametrize(("release", "brightness"), [("6.18.2", 0), ("6.12.55", 255)])
 def test_a_missing_device_is_named_with_its_overlay(tmp_path: Path, release: str, brightness: int) -> None:
     """Without /dev/leds0 the sentence has the line of config.txt for this profile and this kernel (case A7)."""
+    (tree(tmp_path, release) / models.MODEL_FILE).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / models.MODEL_FILE).write_text("Raspberry Pi 5 Model B Rev 1.0")
     with pytest.raises(PartError) as caught:
-        open_leds(profile(pin="GPIO18"), tree(tmp_path, release))
+        open_leds(profile(pin="GPIO18"), tmp_path)
     assert str(caught.value) == (
-        f"/dev/leds0 is not there: `echo dtoverlay=ws2812-pio,gpio=18,num_leds=49,brightness={brightness} | "
+        "/dev/leds0 is not there: "
+        f"`printf '\\n[all]\\ndtoverlay=ws2812-pio,gpio=18,num_leds=49,brightness={brightness}\\n' | "
         "sudo tee -a /boot/firmware/config.txt`, then restart the machine"
     )
+
+
+def test_a_machine_that_is_no_pi_is_not_told_to_load_an_overlay(tmp_path: Path) -> None:
+    """Where no overlay helps, the sentence says what the machine is not, and what plays on it."""
+    with pytest.raises(PartError, match="/dev/leds0 is not there, and this computer is no Raspberry Pi that is known"):
+        open_leds(profile(), tmp_path)

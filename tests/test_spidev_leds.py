@@ -52,7 +52,14 @@ def refused(profile: Profile, root: Path) -> str:
 def test_a_bus_that_is_off_is_named_with_its_command(tmp_path: Path) -> None:
     """Without /dev/spidev0.0 the sentence says how to turn SPI on."""
     expected = "/dev/spidev0.0 is not there: SPI is off; turn it on with `sudo raspi-config nonint do_spi 0`"
-    assert expected == refused(profile(), tmp_path)
+    assert expected == refused(profile(), machine(tmp_path, "Raspberry Pi 5 Model B Rev 1.0"))
+
+
+@pytest.mark.parametrize(("name", "called"), [("", "this computer"), ("Radxa ROCK 5B", "Radxa ROCK 5B")])
+def test_a_machine_that_is_no_pi_is_not_told_to_turn_spi_on(tmp_path: Path, name: str, called: str) -> None:
+    """Where nothing can be turned on, the sentence says what the machine is not, and what plays on it."""
+    expected = f"/dev/spidev0.0 is not there, and {called} is no Raspberry Pi that is known: use one, or play on "
+    assert expected + "`morbak run --board sim`" == refused(profile(), machine(tmp_path, name))
 
 
 def test_a_bus_of_others_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +95,7 @@ def test_another_pin_is_refused_before_anything_is_opened(tmp_path: Path) -> Non
 def test_a_clock_that_moves_is_refused(tmp_path: Path) -> None:
     """A Pi whose config.txt lets the core clock move is refused before a frame goes out (cases A15, A16)."""
     text = refused(profile(), machine(tmp_path, "Raspberry Pi 4 Model B Rev 1.4"))
-    assert "`echo core_freq_min=500 | sudo tee -a /boot/firmware/config.txt`" in text
+    assert "core_freq_min=500\\n' | sudo tee -a /boot/firmware/config.txt`" in text
     machine(tmp_path, config="core_freq_min=500")
     assert "is not there" in refused(profile(), tmp_path)
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Simulated parts belong to a simulated board, which is no driver's to open.
 SIMULATED = "sim"
+# Adds the libraries to whatever has the package installed, from an index or not: pip takes what is there.
+INSTALL = "pip install 'morbak-board[pi]'"
 # name -> where it is; a third party's name of the same spelling never gets in the way of these.
 _OURS = {
     "lines": {
@@ -56,10 +58,7 @@ def open_leds(profile: Profile) -> Leds:
 
 def lacking(driver: str, package: str) -> PartError:
     """The error of a driver whose library is not installed."""
-    return PartError(
-        f"the driver {driver} wants the Python package {package}, which is not installed: "
-        "`pip install 'morbak-board[pi]'`"
-    )
+    return PartError(f"the driver {driver} wants the Python package {package}, which is not installed: `{INSTALL}`")
 
 
 def _opener(part: str, name: str) -> Callable[[Profile], Any]:

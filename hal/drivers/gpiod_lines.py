@@ -14,7 +14,7 @@ from fcntl import ioctl
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from hal.drivers import gpio_chips, lacking
+from hal.drivers import INSTALL, gpio_chips, lacking
 from hal.drivers.gpio_chips import Chip, Place
 from hal.drivers.settling import settle
 from hal.errors import PartError
@@ -43,7 +43,7 @@ def open_lines(profile: Profile, pause: Callable[[float], None] = time.sleep) ->
     if not hasattr(gpiod, "request_lines"):
         raise PartError(
             "the installed gpiod is version 1, which reads lines one by one, and 2 is wanted: "
-            "`pip install 'morbak-board[pi]'` in an environment without the system's python3-libgpiod"
+            f"`{INSTALL}` in an environment without the system's python3-libgpiod"
         )
     found = chips()
     matrix = profile.matrix

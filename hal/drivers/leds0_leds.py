@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from hal import machine
+from hal import machine, models
 from hal.errors import PartError
 from hal.machine import ROOT
 from hal.ports import Leds
@@ -32,11 +32,7 @@ LED_HZ = 800_000
 # brightness 0 passes values through as they are (case A7).
 LAST_WITH_GAMMA = (6, 12, 55)
 _FULL_BRIGHTNESS = 255
-_OPEN_HELP = {
-    errno.ENOENT: "is not there: `echo dtoverlay=ws2812-pio,gpio={pin},num_leds={count},brightness={brightness} | "
-    "sudo tee -a " + OVERLAY + "`, then restart the machine",
-    errno.EACCES: "is not ours to write: `sudo chgrp gpio {device} && sudo chmod 660 {device}`",
-}
+_OURS = "is not ours to write: `sudo chgrp gpio {device} && sudo chmod 660 {device}`"
 
 
 def kernel_gamma(value: int) -> int:
@@ -63,8 +59,9 @@ def open_leds(profile: Profile, root: Path = ROOT) -> Leds:
     """The chain of a profile on the kernel's driver, dark. Raises PartError, one sentence that says what to do."""
     device = profile.leds.device or DEVICE
     _check_count(root, profile.led_count)
-    chain = KernelLeds(root / device.removeprefix("/"), device, profile, gamma=_has_gamma(root))
-    chain.brightness = 0 if _passes(root) else _FULL_BRIGHTNESS
+    command = models.add_setting(overlay(profile, machine.text(root, KERNEL_FILE)))
+    absent = machine.absent(machine.model(root), f"`{command}`, then restart the machine")
+    chain = KernelLeds(root / device.removeprefix("/"), device, profile.led_count, absent, gamma=_has_gamma(root))
     try:
         chain.begin()
     except BaseException:
@@ -79,7 +76,7 @@ def _check_count(root: Path, count: int) -> None:
     if told and count not in told:
         raise PartError(
             f"the overlay ws2812-pio has num_leds={told[0]} and the profile {count} LEDs: "
-            f"`sudo sed -i 's/num_leds={told[0]}/num_leds={count}/' {OVERLAY}`, then restart the machine"
+            f"`{change('num_leds', count)}`, then restart the machine"
         )
 
 
@@ -87,22 +84,33 @@ def _has_gamma(root: Path) -> bool:
     """Whether values go through the kernel's gamma. Raises PartError for a brightness that leaves no light right."""
     told = _tree_values(root, "rpi,brightness")
     brightness = told[0] if told else _FULL_BRIGHTNESS
-    passes = _passes(root)
+    wanted = full_brightness(machine.text(root, KERNEL_FILE))
     if brightness >= _FULL_BRIGHTNESS:
         return True
-    if brightness == 0 and passes:
+    if brightness == wanted:
         return False
-    wanted = 0 if passes else _FULL_BRIGHTNESS
     reason = "scales the light a second time" if brightness else "is darkness on this kernel"
     raise PartError(
         f"the overlay ws2812-pio has brightness={brightness}, which {reason}: "
-        f"`sudo sed -i 's/brightness={brightness}\\b/brightness={wanted}/' {OVERLAY}`, then restart the machine"
+        f"`{change('brightness', wanted)}`, then restart the machine"
     )
 
 
-def _passes(root: Path) -> bool:
-    """Whether this kernel passes values through at brightness 0."""
-    return kernel_version(machine.text(root, KERNEL_FILE)) > LAST_WITH_GAMMA
+def overlay(profile: Profile, release: str) -> str:
+    """The line of config.txt that loads the kernel's driver for the chain of a profile."""
+    leds = f"gpio={profile.leds.gpio},num_leds={profile.led_count}"
+    return f"dtoverlay=ws2812-pio,{leds},brightness={full_brightness(release)}"
+
+
+def full_brightness(release: str) -> int:
+    """The overlay's brightness with which a kernel of this release scales no light a second time (case A7)."""
+    return 0 if kernel_version(release) > LAST_WITH_GAMMA else _FULL_BRIGHTNESS
+
+
+def change(setting: str, wanted: int) -> str:
+    """The command that gives the overlay's line in config.txt this setting, whether it has it or not."""
+    edit = f"s/,{setting}=[0-9]*//;s/$/,{setting}={wanted}/"
+    return f"sudo sed -i '/^dtoverlay=ws2812-pio/{{{edit}}}' {OVERLAY}"
 
 
 def kernel_version(text: str) -> tuple[int, ...]:
@@ -123,21 +131,24 @@ def _tree_values(root: Path, name: str) -> list[int]:
 
 
 class KernelLeds:
-    """A chain behind /dev/leds0; implements `Leds`. `about`: what drives it, for people."""
+    """A chain behind /dev/leds0; implements `Leds`. `about`: what drives it, for people.
+
+    `absent`: what to say of the device where it is not there.
+    """
 
     def __init__(
         self,
         path: Path,
         name: str,
-        profile: Profile,
+        count: int,
+        absent: str = "is not there",
         *,
         gamma: bool,
         now_us: Callable[[], int] = lambda: time.monotonic_ns() // 1000,
         sleep_us: Callable[[int], None] = lambda us: time.sleep(us / 1e6),
     ) -> None:
-        self._path, self._name, self._profile = path, name, profile
-        self._count, self._gamma = profile.led_count, gamma
-        self.brightness = _FULL_BRIGHTNESS  # that of an overlay for this kernel
+        self._path, self._name, self._absent = path, name, absent
+        self._count, self._gamma = count, gamma
         self._now_us, self._sleep_us = now_us, sleep_us
         # A frame that comes sooner joins the one on the wire, or is not latched: the kernel's own gap is 50 us.
         self._frame_us = -(-self._count * 24 * 1_000_000 // LED_HZ) + LATCH_US
@@ -197,7 +208,7 @@ class KernelLeds:
             if more and self._fits(fd, more):
                 raise PartError(
                     f"{self._name} has more LEDs than the profile's {self._count}: "
-                    f"`sudo nano {OVERLAY}`, set num_leds={self._count} and restart the machine"
+                    f"`{change('num_leds', self._count)}`, then restart the machine"
                 )
         finally:
             os.close(fd)
@@ -210,7 +221,7 @@ class KernelLeds:
             if fault.errno in (errno.EFBIG, errno.ENOSPC):
                 raise PartError(
                     f"{self._name} has fewer LEDs than the profile's {self._count}: "
-                    f"`sudo nano {OVERLAY}`, set num_leds={self._count} and restart the machine"
+                    f"`{change('num_leds', self._count)}`, then restart the machine"
                 ) from fault
             raise PartError(f"{self._name} does not take a frame: {fault.strerror}") from fault
         if sent != len(data):
@@ -226,7 +237,6 @@ class KernelLeds:
         try:
             return os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
         except OSError as fault:
-            help_text = _OPEN_HELP.get(fault.errno or 0, f"cannot be opened: {fault.strerror}")
-            overlay = {"pin": self._profile.leds.gpio, "count": self._count, "brightness": self.brightness}
-            reason = help_text.format(device=self._name, **overlay)
+            told = {errno.ENOENT: self._absent, errno.EACCES: _OURS.format(device=self._name)}
+            reason = told.get(fault.errno or 0, f"cannot be opened: {fault.strerror}")
             raise PartError(f"{self._name} {reason}") from fault

@@ -37,7 +37,7 @@ _PINS = "GPIO10 (SPI), GPIO12, 13, 18 or 19 (PWM) or GPIO21 (PCM)"
 # Each code of lib/ws2811.h: what is wrong, and what to do about it.
 SENTENCES = {
     -1: f"the LED library failed without a reason: {_RESTART}",
-    -2: f"the LED library is out of memory, which only a restart mends (case A27): {_RESTART}",
+    -2: f"the LED library is out of memory, which only a restart mends: {_RESTART}",
     -3: "the LED library does not know this Pi yet (revision {revision}; report it to its makers): "
     "`{python} -m pip install -U rpi-ws281x`",
     -4: f"the LED library cannot lock its memory: {_RESTART}",
@@ -66,7 +66,7 @@ def open_leds(profile: Profile, root: Path = ROOT, command: Sequence[str] | None
     """
     found, gpio = machine.model(root), profile.leds.gpio
     if found.generation == 5:
-        raise PartError(f'rpi_ws281x cannot reach the pins of a {found.name}: set driver = "leds0" (case A4)')
+        raise PartError(f'rpi_ws281x cannot reach the pins of a {found.name}: set driver = "leds0"')
     if profile.leds.dma not in DMA_ALLOWED:
         raise PartError(f"leds.dma = {profile.leds.dma}: channel {DMA_ALLOWED[0]} is wanted; 5 is the SD card's")
     if gpio is None or gpio not in (models.SPI_PIN, models.PCM_PIN, *models.PWM_PINS):

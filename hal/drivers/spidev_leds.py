@@ -32,10 +32,8 @@ DEFAULT_BUFFER = 4_096
 _WRITE_MODE, _WRITE_BITS, _WRITE_SPEED = 0x4001_6B01, 0x4001_6B03, 0x4004_6B04
 _TRIES = 8
 
-_OPEN_HELP = {
-    errno.ENOENT: "is not there: SPI is off; turn it on with `sudo raspi-config nonint do_spi 0`",
-    errno.EACCES: "is not ours to open: `sudo usermod -aG spi $USER`, then log in again",
-}
+_TURN_ON = "SPI is off; turn it on with `sudo raspi-config nonint do_spi 0`"
+_JOIN = "is not ours to open: `sudo usermod -aG spi $USER`, then log in again"
 
 
 def open_leds(profile: Profile, root: Path = ROOT) -> Leds:
@@ -50,7 +48,7 @@ def open_leds(profile: Profile, root: Path = ROOT) -> Leds:
     device = leds.device or DEVICE
     buffer_bytes = _buffer_bytes(root)
     _check_buffer(buffer_bytes, len(ws2812.encode(bytes(3 * profile.led_count), leds.spi_hz, idles_high=idles_high)))
-    bus = Bus(root / device.removeprefix("/"), device, leds.spi_hz)
+    bus = Bus(root / device.removeprefix("/"), device, leds.spi_hz, machine.absent(found, _TURN_ON))
     try:
         chain = SpiLeds(bus, profile.led_count, leds.spi_hz, idles_high=idles_high)
         chain.blank()
@@ -79,14 +77,18 @@ def _check_buffer(buffer_bytes: int, frame_bytes: int) -> None:
 
 
 class Bus:
-    """One SPI device, ours alone, that takes bytes at a clock. Raises PartError for one that cannot be opened."""
+    """One SPI device, ours alone, that takes bytes at a clock. Raises PartError for one that cannot be opened.
 
-    def __init__(self, path: Path, name: str, spi_hz: int) -> None:
+    `absent`: what to say of it where it is not there.
+    """
+
+    def __init__(self, path: Path, name: str, spi_hz: int, absent: str = "is not there") -> None:
         self._name, self._spi_hz = name, spi_hz
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         except OSError as fault:
-            reason = _OPEN_HELP.get(fault.errno or 0, f"cannot be opened: {fault.strerror}")
+            told = {errno.ENOENT: absent, errno.EACCES: _JOIN}
+            reason = told.get(fault.errno or 0, f"cannot be opened: {fault.strerror}")
             raise PartError(f"{name} {reason}") from fault
         try:
             self._claim()
