@@ -188,6 +188,32 @@ def rows_can_be_selected_in_any_order(bench: Bench) -> None:
         bench.close(0)
 
 
+def what_is_closed_at_opening_is_seen(bench: Bench) -> None:
+    """Contacts that are closed while the driver opens are read like any other, and read open once they have opened.
+
+    A driver that takes what it finds for the resting state hides stuck cells, and hands at power-up (case D27).
+    """
+    last = 1 << bench.rows * bench.columns - 1
+    for closed in (1, last, 1 | last):
+        bench.close(closed)
+        driver = bench.open()
+        try:
+            found = [_read(bench, driver), _read(bench, driver)]
+            bench.close(0)
+            found.append(_read(bench, driver))
+            bench.close(closed)
+            found.append(_read(bench, driver))
+        finally:
+            with suppress(Exception):  # what a check has found is told, not what follows from it
+                driver.close()
+            bench.close(0)
+        if found != [closed, closed, 0, closed]:
+            shown = ", ".join(_cells(bench, mask) for mask in found)
+            raise Broken(
+                f"with {_cells(bench, closed)} closed at opening, then opened, then closed again, scans read {shown}"
+            )
+
+
 def closing_lets_go(bench: Bench) -> None:
     """Close may be called twice and in the middle of a scan; the same lines can then be opened again."""
     driver = bench.open()
@@ -210,6 +236,7 @@ LINES: tuple[Check, ...] = (
     no_row_selected_reads_nothing,
     a_read_is_of_now,
     rows_can_be_selected_in_any_order,
+    what_is_closed_at_opening_is_seen,
     closing_lets_go,
 )
 

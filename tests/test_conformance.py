@@ -231,6 +231,21 @@ class SmearedRows(Wrong):
         return self.lines.read() | self.before
 
 
+class HidesWhatWasClosed(Wrong):
+    """Takes the contacts that are closed when it opens for the resting state (case D27)."""
+
+    def __init__(self, lines: Lines) -> None:
+        super().__init__(lines)
+        self.rest: dict[int | None, int] = {}
+        for row in range(ROWS):
+            lines.select(row)
+            self.rest[row] = lines.read()
+        lines.select(None)
+
+    def read(self) -> int:
+        return self.lines.read() & ~self.rest.get(self.row, 0)
+
+
 class KeepsItsLines(Wrong):
     """Closes without letting go."""
 
@@ -268,6 +283,7 @@ WRONG = {
     StaleReads: "a_read_is_of_now",
     NeverRests: "no_row_selected_reads_nothing",
     SmearedRows: "each_contact_is_seen_at_its_place",
+    HidesWhatWasClosed: "what_is_closed_at_opening_is_seen",
     KeepsItsLines: "closing_lets_go",
 }
 
