@@ -194,8 +194,8 @@ def _with_turned(found: Mapped, other: Profile, station: Station, leds: Any, say
 def _told(profile: Profile, station: Station, found: Mapped, changes: dict[str, Any]) -> list[str]:
     rows, columns = profile.board.rows, profile.board.columns
     lines = ["", f"{profile.board.name} ({profile.file}): {RESTS_ON[station.rung]['board']}.", ""]
-    lines += ["Numbers are LEDs in the order of the chain; x no answer, ! closed all the time.", ""]
-    lines += [*mapped.drawn(found.cell_of, found.dead, found.stuck, rows, columns), ""]
+    lines += ["Numbers are LEDs along the chain, from 0; x no answer, ! closed all the time.", ""]
+    lines += [*mapped.drawn(found.cell_of, found.dead, found.stuck, rows, columns, profile.leds.per_cell), ""]
     lines += [f"{finding.level:6}{finding.text}" for finding in found.findings]
     if found.wanted and not changes:
         lines.append("All else is as the profile says." if found.faults else "The board is as its profile says.")

@@ -138,14 +138,14 @@ def walks(rows: int, columns: int) -> Iterator[Walk]:
         yield Walk(f"{kind} from {first} towards {towards}, {way}", tuple(cells))
 
 
-def told(cell_of: Sequence[int | None], rows: int, columns: int) -> str:
-    """How the LEDs run, in words."""
+def told(cell_of: Sequence[int | None], rows: int, columns: int, per_cell: int = 1) -> str:
+    """How the LEDs run, in words; LEDs are counted along the chain from 0, of several under a cell the first."""
     best = min(walks(rows, columns), key=lambda walk: sum(a != b for a, b in zip(walk.cells, cell_of, strict=True)))
     odd = [at for at, cell in enumerate(cell_of) if cell != best.cells[at]]
     if len(odd) > FEW:
         return "the LEDs run in no regular order"
     exceptions = ", ".join(
-        f"LED {at + 1} ({'nowhere' if (c := cell_of[at]) is None else name(c, columns)})" for at in odd
+        f"LED {at * per_cell} ({'nowhere' if (c := cell_of[at]) is None else name(c, columns)})" for at in odd
     )
     return f"the LEDs run {best.text}" + (f", but for {exceptions}" if odd else "")
 
@@ -162,10 +162,12 @@ def order(cell_of: Sequence[int], profile: Profile, found: Turn) -> str | list[s
     return [name(place, wired[1]) for place in places]
 
 
-def drawn(cell_of: Sequence[int | None], dead: int, stuck: int, rows: int, columns: int) -> list[str]:
-    """The board seen from side a: the number of the LED at each cell, x a dead contact, ! one that is stuck."""
-    led_of = {cell: str(led + 1) for led, cell in enumerate(cell_of) if cell is not None}
-    wide = max(2, len(str(len(cell_of)))) + 1
+def drawn(
+    cell_of: Sequence[int | None], dead: int, stuck: int, rows: int, columns: int, per_cell: int = 1
+) -> list[str]:
+    """The board seen from side a: the (first) LED at each cell from 0, x a dead contact, ! one that is stuck."""
+    led_of = {cell: str(led * per_cell) for led, cell in enumerate(cell_of) if cell is not None}
+    wide = max(2, len(str((len(cell_of) - 1) * per_cell))) + 1
     lines = []
     for row in range(rows - 1, -1, -1):
         cells = range(row * columns, (row + 1) * columns)

@@ -79,6 +79,7 @@ class _Mapping:
     def __init__(self, profile: Profile) -> None:
         board = profile.board
         self.size, self.wired, self.count = (board.rows, board.columns), board.wired, profile.cells
+        self.per_cell = profile.leds.per_cell
         self.dark = bytes(3 * self.count)
         self.told = Told([None] * self.count)
         self._once: set[int] = set()
@@ -189,12 +190,16 @@ class _Mapping:
         """Why an answer is asked for again; "" where it is plain."""
         earlier = self.told.cell_of[:led]
         if cell is not None and cell in earlier:
-            return f"{name(cell, self.size[1])} was lit by LED {earlier.index(cell) + 1} already. "
+            return f"{name(cell, self.size[1])} was lit by LED {self._number(earlier.index(cell))} already. "
         if isinstance(answer, str) and cell is None and answer != "dark":
             return f"{answer!r} is no cell. "
         if isinstance(answer, Touch) and cell is None:
             return f"{answer.places.bit_count()} contacts have answered; one finger, or type its name. "
         return ""
+
+    def _number(self, led: int) -> int:
+        """What an LED is called: its place on the chain from 0, of several under a cell the first one's."""
+        return led * self.per_cell
 
     def _keep(self, led: int, answer: object, cell: int | None) -> None:
         self.told.cell_of[led] = cell

@@ -176,22 +176,29 @@ class _Result:
     # -- LEDs -------------------------------------------------------------------------------------------------------
 
     def _chain(self, cell_of: Sequence[int | None]) -> None:
+        """How the LEDs run, and which of them do not (case A19)."""
         lost = [led for led, cell in enumerate(cell_of) if cell is None]
         free = sorted(set(range(self.count)) - {cell for cell in cell_of if cell is not None})
         for led, cell in enumerate(cell_of):
             if cell is not None and (first := cell_of.index(cell)) != led:
-                self._fault(f"LED {led + 1} lights {name(cell, self.size[1])}, as LED {first + 1} does")
+                self._fault(
+                    f"LED {self._number(led)} lights {name(cell, self.size[1])}, as LED {self._number(first)} does"
+                )
         if lost == [self.count - 1] and len(free) == 1 and self._regular((free[0], *cell_of[:-1])):
             self._fault(
                 f"each LED lights the cell after its own, the last none, and {name(free[0], self.size[1])} stays dark: "
-                "the first LED swallows bits; set leds.line_idles = 'high', or look at its solder joints (case A19)"
+                "the first LED swallows bits; set leds.line_idles = 'high', or look at its solder joints"
             )
             return
         if lost:
             dark = f", and {names(mask(free), self.size[1])} was not lit" if free else ""
-            self._fault(f"LED {', '.join(str(led + 1) for led in lost)} was not seen{dark}")
+            self._fault(f"LED {', '.join(str(self._number(led)) for led in lost)} was not seen{dark}")
         if len(lost) < self.count:
-            self._note(mapped.told(cell_of, *self.size))
+            self._note(mapped.told(cell_of, *self.size, self.profile.leds.per_cell))
+
+    def _number(self, led: int) -> int:
+        """What an LED is called: its place on the chain from 0, of several under a cell the first one's."""
+        return led * self.profile.leds.per_cell
 
     def _regular(self, cells: tuple[int | None, ...]) -> bool:
         return any(walk.cells == cells for walk in mapped.walks(*self.size))

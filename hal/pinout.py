@@ -206,18 +206,16 @@ def _led_why(profile: Profile) -> str:
 
 
 def warnings(profile: Profile) -> list[str]:
-    """What ruins a board, or an evening."""
+    """What ruins a board, or an evening (cases A13, A25, A26, D1, H7, H8)."""
     found = [
-        "Feed the LEDs from their own 5 V supply, not through the Pi: a bright picture would switch it off (case H7).",
-        "Never feed them from the 3.3 V pins, which are not made for that current (case H8).",
-        "Join the grounds of the supply, the LEDs and the Pi before anything else; without it they flicker (case A25).",
-        f"Send the data through a {SHIFTER} fed with 5 V, close to the first LED (cases A25, A26).",
+        "Feed the LEDs from their own 5 V supply, not through the Pi: a bright picture would switch it off.",
+        "Never feed them from the 3.3 V pins, which are not made for that current.",
+        "Join the grounds of the supply, the LEDs and the Pi before anything else; without it they flicker.",
+        f"Send the data through a {SHIFTER} fed with 5 V, close to the first LED.",
     ]
     if not profile.matrix.diodes and profile.matrix.driver in WIRED:
-        found.append(
-            "Without diodes three fingers look like four; the board freezes what it cannot tell apart (case D1)."
-        )
+        found.append("Without diodes three fingers look like four; the board freezes what it cannot tell apart.")
     if profile.leds.driver == "rpi_ws281x" and profile.leds.gpio != models.SPI_PIN:
-        found.append("The LEDs share the PWM with the sound of the headphones socket; turn that off (case A13).")
+        found.append("The LEDs share the PWM with the sound of the headphones socket; turn that off.")
     found.append("`morbak doctor` says what is missing on the machine, `morbak map` what is wired otherwise.")
     return found

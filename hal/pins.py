@@ -1,8 +1,8 @@
 """Pins: the GPIO lines of a board as its profile names them, and who owns which.
 
 A pin is written as a BCM number (17), a line's name ("GPIO17"), a place on the Pi's header ("J8:11"), or a chip's
-label with the line's offset on it ("pinctrl-rp1:17"). Chips are never given by number: a kernel update renumbers
-them (case C2). Pure: nothing is opened here.
+label with the line's offset on it ("pinctrl-rp1:17"); a Pi's names in capitals or not. Chips are never given by
+number: a kernel update renumbers them (case C2). Pure: nothing is opened here.
 """
 
 from __future__ import annotations
@@ -68,18 +68,25 @@ def parse(written: int | str, chip: str = "") -> Pin:
     """
     if isinstance(written, int):
         return _numbered(written, chip)
+    written = written.strip()
     head, colon, tail = written.rpartition(":")
     if not colon:
-        if not written.strip():
+        if not written:
             raise ValueError("a pin without a name")
-        return _numbered(int(written), chip) if written.isdecimal() else Pin(chip, written)
+        return _numbered(int(written), chip) if written.isdecimal() else Pin(chip, _named(written))
     if not head or not tail.isdecimal():
         raise ValueError("a pin is written 17, GPIO17, J8:11 or pinctrl-rp1:17")
-    if head != "J8":
+    if head.upper() != "J8":
         return Pin(head, int(tail))
     if int(tail) not in HEADER:
         raise ValueError("that pin of the header is a supply or a ground" if 1 <= int(tail) <= 40 else "no such pin")
     return Pin(chip, HEADER[int(tail)]) if chip else Pin("", f"GPIO{HEADER[int(tail)]}")
+
+
+def _named(name: str) -> str:
+    """A line's name as the kernel has it, where it is one of a Pi's: gpio04 is GPIO4. Others keep their spelling."""
+    found = re.fullmatch(r"GPIO0*(\d+)", name, re.IGNORECASE | re.ASCII)
+    return f"GPIO{found[1]}" if found else name
 
 
 def _numbered(number: int, chip: str) -> Pin:

@@ -14,7 +14,7 @@ import pytest
 from firmware.cli import main
 from firmware.commands_test import walked
 from firmware.station import RealStation
-from hal import mapped, profile_text
+from hal import mapped, pinout, profile_text
 from hal.errors import ProfileError
 from hal.guide import PATIENCE_US, Ask, Guide
 from hal.mapping_result import Mapped
@@ -50,7 +50,7 @@ def test_a_board_that_is_as_its_profile_says_is_found_so(capsys: Output) -> None
     assert 0 == main(["map"])
     told = capsys.readouterr().out
     assert "The board is as its profile says." in told
-    assert " 7  43  44  45  46  47  48  49" in told
+    assert " 7  42  43  44  45  46  47  48" in told
     assert "a simulated board: nothing here was measured on hardware" in told
 
 
@@ -123,7 +123,7 @@ def wired_to(profile: Profile, cells: tuple[int, ...]) -> dict[tuple[object, obj
         ("stuck=d4", "d4: closed with nobody touching; the contact sticks or is bridged"),
         ("stuck=a1", "a1: closed with nobody touching; the contact sticks or is bridged"),
         ("dead=a1+e5", "no answer from a1, e5: a contact, a diode or a joint is bad"),
-        ("dark=e5", "LED 33 was not seen, and e5 was not lit"),
+        ("dark=e5", "LED 32 was not seen, and e5 was not lit"),
         ("dark=all", "no LED lights, or no colour was told"),
         ("shift=1", "each LED lights the cell after its own, the last none, and a1 stays dark"),  # case A19
     ],
@@ -172,6 +172,16 @@ def test_strips_and_several_leds_a_cell_are_walked_over() -> None:
     assert "serpentine" == walk("order=serpentine", profile=wide).wanted["leds.order"]
 
 
+@pytest.mark.parametrize("per_cell", [1, 3])
+def test_leds_have_the_numbers_that_the_pinout_gives_them(per_cell: int) -> None:
+    """What the walk draws and names is counted from 0 along the chain, as the sheet of the wiring counts it."""
+    profile = SIM._replace(leds=msgspec.structs.replace(SIM.leds, per_cell=per_cell))
+    found = walk("dark=e5", profile=profile)
+    assert f"LED {32 * per_cell} was not seen, and e5 was not lit" in found.faults
+    drawn = mapped.drawn(walk(profile=profile).cell_of, 0, 0, 7, 7, per_cell)
+    assert [line.split() for line in pinout.chain(profile)[:8]] == [line.split() for line in drawn]
+
+
 # -- people -----------------------------------------------------------------------------------------------------------
 
 
@@ -201,7 +211,7 @@ def test_slips_are_asked_about_and_undone() -> None:
     assert ["the LEDs run row by row from a1 towards g1, always the same way"] == [text for _, text in found.findings]
     asked = "\n".join(said)
     assert "'k9' is no cell. Touch the cell that is lit (12 of 49" in asked
-    assert "a1 was lit by LED 1 already. Touch the cell that is lit (20 of 49" in asked
+    assert "a1 was lit by LED 0 already. Touch the cell that is lit (20 of 49" in asked
     assert 2 == sum(text.startswith("Touch the cell that is lit (12 of 49") for text in said)
 
 
@@ -283,7 +293,8 @@ def test_what_was_found_is_told_to_programs(capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--board", "reference"], "morbak: "),
+        (["--board", "reference"], "is no Raspberry Pi that is known: use one, or play on `morbak run --board sim`"),
+        (["--board", "pi5"], "is no Raspberry Pi that is known: use one, or play on `morbak run --board sim`"),
         (["--board", "reference", "--fault", "stuck=d4"], "--fault is for simulated boards"),
         (["--fault", "stuk=d4"], "no such fault; there are: bounce_us, bridged,"),
         (["--fault", "swap_rows=3"], "write two rows of the wiring, such as 3+4"),

@@ -24,16 +24,25 @@ from tests.test_profile import Tables, changed, toml
         (17, "pinctrl-rp1", Pin("pinctrl-rp1", 17)),
         ("GPIO17", "pinctrl-rp1", Pin("pinctrl-rp1", "GPIO17")),
         ("J8:11", "pinctrl-rp1", Pin("pinctrl-rp1", 17)),
+        ("gpio17", "", Pin("", "GPIO17")),
+        ("Gpio017", "", Pin("", "GPIO17")),
+        (" GPIO0 ", "", Pin("", "GPIO0")),
+        ("j8:11", "", Pin("", "GPIO17")),
         ("ROW_A", "", Pin("", "ROW_A")),
+        ("row_a", "", Pin("", "row_a")),
+        ("gpiochip", "", Pin("", "gpiochip")),
         (3, "mcp23017", Pin("mcp23017", 3)),
     ],
 )
 def test_a_pin_is_written_in_four_ways(written: int | str, chip: str, expected: Pin) -> None:
-    """A BCM number, a line's name, a place on the header, and a chip's label with an offset each name a line."""
+    """A BCM number, a line's name, a place on the header, and a chip's label with an offset each name a line.
+
+    A Pi's own names are known in capitals or not, others as they are.
+    """
     assert expected == parse(written, chip)
 
 
-@pytest.mark.parametrize("written", [17, "GPIO17", "J8:11", "pinctrl-rp1:17", "pinctrl-bcm2835:17"])
+@pytest.mark.parametrize("written", [17, "GPIO17", "gpio17", "J8:11", "j8:11", "pinctrl-rp1:17", "pinctrl-bcm2835:17"])
 def test_ways_to_write_a_pin_agree_on_a_pi(written: int | str) -> None:
     """However it is written, a pin of the header has one number, one name and one place."""
     pin = parse(written)

@@ -149,6 +149,18 @@ def test_light_answers_within_its_time_on_the_wire() -> None:
     assert latency["median_us"] <= latency["max_us"] <= wire + 1_000
 
 
+def test_a_long_chain_may_take_as_long_as_its_wire() -> None:
+    """392 LEDs keep the wire for longer than 49 may take in all: no fault, and a driver that is late on top is one."""
+    leds = msgspec.structs.replace(SIM.leds, per_cell=8)
+    long = SIM._replace(leds=leds, power=msgspec.structs.replace(SIM.power, supply_ma=20_000))
+    healthy = found(profile=long)
+    assert (12_000 < healthy.document["latency"]["median_us"]) and () == healthy.faults
+    station = quick(Workbench(long))
+    station._leds_as = lambda driver: late(driver, station)
+    told = examined(long, station, lambda _: None).faults
+    assert any("ms are allowed with 392 LEDs: their driver is late" in fault for fault in told)
+
+
 def test_white_stays_within_the_budget_and_uses_it() -> None:
     """The most that was asked for is the model's figure for white under the limit, and is told with the budget."""
     current = found().document["current"]
