@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from firmware.engine import Engine
 from firmware.games import morbak
+from firmware.orders import Order
 from hal.errors import PartError
 from hal.ports import Board, Clock, Scan
 
@@ -197,6 +198,7 @@ class App:
     def __init__(self, engine: Engine, clock: Clock, *, deaf: bool = False) -> None:
         """`deaf`: the contacts are never looked at, as in safe mode."""
         self.engine, self.clock, self._deaf = engine, clock, deaf
+        self.again = False  # whoever ended `run` wants it started anew
         self.changed: list[Callable[[], None]] = []  # called in the loop after something happened
         # Called in the loop with the wire values of a new frame; empty while nobody watches, so that the loop sleeps.
         self.shown: list[Callable[[bytes], None]] = []
@@ -231,13 +233,14 @@ class App:
         leds = {"leds": self._leds.rounds}
         return leds if self._deaf else {"scan": self._scan.rounds, **leds}
 
-    def stop(self) -> None:
-        """End `run`; may be called twice, from the loop's thread."""
+    def stop(self, *, again: bool = False) -> None:
+        """End `run`, to be started anew if `again`; may be called twice, from the loop's thread."""
+        self.again = self.again or again
         if self._done is not None and not self._done.done():
             self._done.set_result(None)
 
-    async def act(self, action: morbak.Action) -> str | None:
-        """Play an operator's action in its turn; returns the code of what refuses it, None where it counts.
+    async def act(self, action: morbak.Action | Order) -> str | None:
+        """Do an operator's action or order in its turn; returns the code of what refuses it, None where it counts.
 
         `not_saved` where it was not its turn within 2 s, because the disk or the scan stands still.
         """

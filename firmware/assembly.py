@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from random import Random
+from types import MappingProxyType
 
-from firmware import chosen
+from firmware import chosen, quiet
 from firmware.app import App
 from firmware.choosing import Chosen
-from firmware.config import Settings
-from firmware.engine import Engine
+from firmware.config import S, Settings
+from firmware.engine import Engine, Evening
 from firmware.game_record import game_from, match_from
 from firmware.journal import Found, Journal
 from firmware.lights import Lights
@@ -17,8 +19,8 @@ from firmware.operator_token import token_in
 from firmware.settings_file import Started
 from firmware.state_directory import StateDirectory
 from firmware.table import Table
-from firmware.wall import wall
-from hal.ports import Board, Clock
+from firmware.wall import minute, wall
+from hal.ports import Board, Clock, Part
 
 log = logging.getLogger("morbak")
 
@@ -33,6 +35,8 @@ def new_table(
     chance: Random,
     found: Found = NOTHING_FOUND,
     chosen: Chosen = NOTHING_CHOSEN,
+    *,
+    coded: bool = False,
 ) -> Table:
     """A table by the settings, with the game or the result that was on it before a restart."""
     table = Table(
@@ -45,6 +49,7 @@ def new_table(
         chosen=chosen,
         brightness_pct=board.brightness_pct,
         sound=board.capabilities.sound,
+        coded=coded,
     )
     if found.save is not None:
         table.resume(game_from(found.save), match_from(found.save), found.save.game, clock.now_us())
@@ -54,8 +59,19 @@ def new_table(
 class Assembly:
     """A board that plays and keeps what must outlive a restart: `app`, its `journal`, what was chosen, the `token`."""
 
-    def __init__(self, board: Board, clock: Clock, started: Started, state: StateDirectory, chance: Random) -> None:
-        """Waits for the disk; raises nothing that the disk could be the cause of."""
+    def __init__(
+        self,
+        board: Board,
+        clock: Clock,
+        started: Started,
+        state: StateDirectory,
+        chance: Random,
+        notes: Mapping[str, Part] = MappingProxyType({}),
+    ) -> None:
+        """Waits for the disk; raises nothing that the disk could be the cause of.
+
+        `notes`: the health of what stays as it is while the board runs.
+        """
         last, chosen_sentence = chosen.load(state.path)
         self.token, token_sentence = token_in(state.path)
         for sentence in (chosen_sentence, token_sentence):
@@ -64,8 +80,11 @@ class Assembly:
         self._waits = 0
         self._chosen = chosen.ChosenKeeper(state.path, last)
         self.journal, found = Journal.open(state, wall, self._saved)
-        table = new_table(board, clock, started.settings, chance, found, last)
-        engine = Engine(table, board, Lights(), self.journal, {"settings": started.part}, self._chosen.put)
+        table = new_table(board, clock, started.settings, chance, found, last, coded=True)
+        settings = started.settings
+        evening = Evening(quiet.hours(settings.quiet.hours), minute, settings.quiet.screen_off_s * S)
+        parts = {"settings": started.part, **notes}
+        engine = Engine(table, board, Lights(), self.journal, parts, self._chosen.put, evening)
         self.app = App(engine, clock)
 
     def rounds(self) -> dict[str, int]:

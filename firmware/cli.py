@@ -26,19 +26,23 @@ from firmware.assembly import Assembly, new_table
 from firmware.attendant import attended
 from firmware.commands_board import add_doctor, add_pinout
 from firmware.commands_config import add_config
+from firmware.commands_operator import add_ctl, add_report, add_token
 from firmware.commands_records import add_numbered, add_records, one
 from firmware.commands_rules import add_perft, add_replay
 from firmware.commands_state import add_state_commands
 from firmware.commands_test import add_map, add_selftest
 from firmware.engine import Engine
+from firmware.events import Recent, listen
 from firmware.game import Game
 from firmware.game_record import game_of
 from firmware.lights import Lights
+from firmware.operating import Operating
 from firmware.operator_token import token_in
+from firmware.reachable import reachable, start_anew
 from firmware.replay import Replay
 from firmware.safe_mode import safe_app
 from firmware.start_record import StartRecord
-from firmware.state_directory import StateDirectory
+from firmware.state_directory import StateDirectory, default
 from firmware.station import Station
 from hal.drivers import SIMULATED
 from hal.errors import BoardError, ProfileError
@@ -64,6 +68,8 @@ EXAMPLES = """examples:
   morbak pinout reference                the wiring of a board, and what to buy for it
   morbak map --write my.toml             a guided walk over a board, and a profile that says how it is wired
   morbak selftest --report board.txt     every LED and every contact once, with a report
+  morbak ctl status                      how the board that runs is, and what is set
+  morbak token                           what an operator has to show, and a code for his phone
   morbak soak --games 50 --seed 1        whole games through simulated wires in virtual time
 
 exit status: 0 ok, 1 a check failed, 2 usage or configuration
@@ -114,6 +120,9 @@ def _parser() -> argparse.ArgumentParser:
     add_pinout(commands.add_parser("pinout", help="the wiring of a board as a picture, and what to buy for it"))
     add_map(commands.add_parser("map", help="a guided walk that finds how a board is wired"), _workbench)
     add_selftest(commands.add_parser("selftest", help="a guided test of every LED and every contact"), _workbench)
+    add_ctl(commands.add_parser("ctl", help="ask and steer the board that runs: status, mask, clean, end, restart"))
+    add_token(commands.add_parser("token", help="the operator's token, and a code that leads a phone to his page"))
+    add_report(commands.add_parser("report", help="a bundle for a bug report, without anything personal"))
     add_state_commands(commands.add_parser("state", help="carry games, records and choices to another board, and back"))
     add_replay(commands.add_parser("replay", help="check and complete game records"))
     add_perft(commands.add_parser("perft", help="count the action sequences of a length"))
@@ -148,15 +157,20 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    recent = listen()
     if "NOTIFY_SOCKET" in os.environ:
         faulthandler.enable()  # a watchdog's SIGABRT then leaves in the log where each thread was
     started = StartRecord.begin()
     with started.watched():
         time.sleep(started.record.pause_s)
-        return _run_safe(parsed, started) if started.record.safe else _run_well(parsed, started)
+        run = _run_safe if started.record.safe else _run_well
+        again = run(parsed, started, recent)
+    if again:
+        start_anew()
+    return 0
 
 
-def _run_well(parsed: argparse.Namespace, start: StartRecord) -> int:
+def _run_well(parsed: argparse.Namespace, start: StartRecord, recent: Recent) -> bool:
     board = profile(parsed.board)
     choice = settings_file.choose(parsed.config, board)
     with _listen(parsed.host, parsed.port) as listener, contextlib.closing(StateDirectory.open(parsed.state)) as state:
@@ -164,7 +178,7 @@ def _run_well(parsed: argparse.Namespace, start: StartRecord) -> int:
         log.info("Settings: %s.", started.source.file)
         for sentence in (*started.sentences, *settings_file.keep(started, board, state.path)):
             log.warning("%s", sentence)
-        return asyncio.run(_play(board, started, parsed, listener, state, start))
+        return asyncio.run(_play(board, started, parsed, listener, state, start, recent))
 
 
 async def _play(
@@ -174,8 +188,9 @@ async def _play(
     listener: socket.socket,
     state: StateDirectory,
     start: StartRecord,
-) -> int:
-    """Put the board together and play until a signal ends it."""
+    recent: Recent,
+) -> bool:
+    """Put the board together and play until a signal or an operator ends it; True if it is to be started anew."""
     if state.trouble is not None:
         log.warning("%s", state.trouble)
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
@@ -183,44 +198,52 @@ async def _play(
         opened = _open(profile, seed)
     assembly = Assembly(opened.board, opened.clock, started, state, random.Random(seed))
     _end_on_signals(assembly.app)  # before the line below: whoever has read it may end the board
-    print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
     app = assembly.app
     try:
-        async with attended(RealClock(), assembly.rounds, start, app.engine.sentence):
-            await _serve(app, opened.world, parsed, listener, assembly.journal.records, assembly.token)
+        async with (
+            reachable(app, state.path, recent) as operating,
+            attended(RealClock(), assembly.rounds, start, app.engine.sentence),
+        ):
+            print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
+            await _serve(app, opened.world, parsed, listener, assembly.journal.records, operating, assembly.token)
     finally:
         await asyncio.to_thread(assembly.close)
-    return 0
+    return app.again
 
 
-def _run_safe(parsed: argparse.Namespace, start: StartRecord) -> int:
+def _run_safe(parsed: argparse.Namespace, start: StartRecord, recent: Recent) -> bool:
     """Rest in safe mode; what cannot be had, be it the page or the LEDs, is logged and done without."""
     with contextlib.ExitStack() as held:
-        listener, token = None, None
+        listener, token, path = None, "", default(os.environ)
         try:
             listener = held.enter_context(_listen(parsed.host, parsed.port))
         except Misuse as error:
             log.error("No page: %s", error)
         try:
             state = held.enter_context(contextlib.closing(StateDirectory.open(parsed.state)))
-            token = token_in(state.path)[0]
+            token, path = token_in(state.path)[0], state.path
         except BoardError as error:
             log.error("No operator: %s", error)
-        return asyncio.run(_rest(parsed, listener, token, start))
+        return asyncio.run(_rest(parsed, listener, token, start, path, recent))
 
 
 async def _rest(
-    parsed: argparse.Namespace, listener: socket.socket | None, token: str | None, start: StartRecord
-) -> int:
+    parsed: argparse.Namespace,
+    listener: socket.socket | None,
+    token: str,
+    start: StartRecord,
+    state: Path,
+    recent: Recent,
+) -> bool:
     board, clock = _lights(parsed.board)
     app = safe_app(board, clock, start.record)
     _end_on_signals(app)
-    async with attended(clock, app.rounds, start, app.engine.sentence):
+    async with reachable(app, state, recent) as operating, attended(clock, app.rounds, start, app.engine.sentence):
         if listener is None:
             await app.run()
         else:
-            await _serve(app, None, parsed, listener, lambda: iter(()), token)
-    return 0
+            await _serve(app, None, parsed, listener, lambda: iter(()), operating if token else None, token)
+    return app.again
 
 
 def _lights(name: str) -> tuple[Board, Clock]:
@@ -268,12 +291,18 @@ async def _serve(
     parsed: argparse.Namespace,
     listener: socket.socket,
     records: Callable[[], Iterator[str]],
-    token: str | None = None,
+    operating: Operating | None = None,
+    token: str = "",
 ) -> None:
     """Run an app with its page, until a signal or the app itself ends it."""
+    from firmware.web.address import phone_address
+    from firmware.web.operator import Operator
     from firmware.web.server import Server, Web
 
-    web = Web(app, world.board.contacts if world is not None else None, parsed.host, records, world, token)
+    contacts = world.board.contacts if world is not None else None
+    address = phone_address(parsed.host, listener.getsockname()[1])
+    operator = Operator(operating, token, address) if operating is not None else None
+    web = Web(app, contacts, parsed.host, records, world, operator)
     server = Server(web)
     if parsed.open:
         webbrowser.open(_address(parsed.host, listener))

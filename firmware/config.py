@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from firmware import quiet
 from firmware.clock import Limits
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
@@ -75,12 +76,20 @@ class GameSection(msgspec.Struct, frozen=True, kw_only=True):
     series: Annotated[Literal[1, 3, 5], _is("a match is the best of so many games")] = 1
 
 
+class QuietSection(msgspec.Struct, frozen=True, kw_only=True):
+    """`[quiet]`: when nobody is there to see and hear the board."""
+
+    hours: Annotated[str, Meta(pattern=quiet.PATTERN), _is("no sound, and little light while nobody plays")] = ""
+    screen_off_s: Annotated[SecondsOrNone, _is("a screen is dark when nobody has touched for this long; 0 = never")] = 0
+
+
 class Settings(NamedTuple):
     """Everything that may be set."""
 
     touch: TouchSection = TouchSection()
     phases: PhasesSection = PhasesSection()
     game: GameSection = GameSection()
+    quiet: QuietSection = QuietSection()
 
     @property
     def touch_times(self) -> TouchTimes:
@@ -133,6 +142,7 @@ SECTIONS: Final[dict[str, type[msgspec.Struct]]] = {
     "touch": TouchSection,
     "phases": PhasesSection,
     "game": GameSection,
+    "quiet": QuietSection,
 }
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from firmware.choosing import Chosen
+from firmware.choosing import Chosen, usual
 from firmware.game import TIMEOUTS_TO_PARK, Game
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
@@ -58,17 +58,19 @@ class Course(Judging):
         brightness_pct: int = 100,
         *,
         sound: bool = False,
+        coded: bool = False,
     ) -> None:
-        """`match`: what is played where nobody chooses otherwise; `draw_lot` says who starts the first game of it.
+        """`match`: what is played where nobody has chosen otherwise; `draw_lot` says who starts the first game of it.
 
         Fingers down at `start_us` are dead until lifted. `games`: how many games this board has seen before; the next
         has the number after it. `chosen`: what was chosen at the board earlier; `brightness_pct`: that of the board
-        where none was; `sound`: whether it can be heard.
+        where none was; `sound`: whether it can be heard; `coded`: whether there is a code for operators to show.
         """
         super().__init__(touch_times, start_us)
         self.times, self.brightness_pct, self._draw_lot = phase_times, brightness_pct, draw_lot
-        self.sound = sound
-        self._usual = self.match = match
+        self.sound, self.coded = sound, coded
+        self._given = match
+        self._usual = self.match = usual(match, chosen)
         self.phase: Phase = "attract"
         self.phase_us = start_us
         self.game: Game | None = None
@@ -96,6 +98,15 @@ class Course(Judging):
             return None
         end_us = max(self.phase_us, self._touched_us) + self.times.park_us
         return Countdown(end_us - self.times.countdown_us, end_us)
+
+    @property
+    def usual(self) -> Match:
+        """What is played where nobody chooses otherwise at the board."""
+        return self._usual
+
+    def untouched_us(self, t_us: int) -> int:
+        """For how long nobody has touched the board, nor its phase changed."""
+        return t_us - max(self.phase_us, self._touched_us)
 
     def take_played(self) -> list[Played]:
         """The actions accepted since the last call, oldest first."""

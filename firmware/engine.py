@@ -10,27 +10,40 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from firmware import state
+from firmware import quiet, state
 from firmware.choosing import Chosen
 from firmware.frames import Frames
 from firmware.games import morbak
 from firmware.keeper import Keeper, Store
 from firmware.latency import LatencyMeter
 from firmware.lights import Lights
+from firmware.orders import Order
+from firmware.quiet import QUIET_PCT, Hours, Screen
 from firmware.snapshot import Snapshot
 from firmware.sounds import NOTES, Sounds
 from firmware.strips import StripLights
 from firmware.table import Answering, Table
-from hal.ports import Board, Part, Scan
+from firmware.wear import Wear
+from hal.ports import Board, Edge, Part, Scan
 
 
 class Picture(NamedTuple):
-    """What the LEDs should show from now on, how bright, and the press it answers: its own time, and when heard."""
+    """What the LEDs should show from now on, how bright, and the press it answers: its time, when heard, its cell."""
 
     snapshot: Snapshot
     brightness_pct: int
     edge_us: int = 0
     heard_us: int = 0
+    cell: int = 0
+
+
+class Evening(NamedTuple):
+    """When it is quiet: the hours of the settings, the local minute of the day (None: unknown), and after how long
+    without a touch the screens of a board that nobody plays on go dark (0: never)."""
+
+    hours: Hours | None = None
+    minute: Callable[[], int | None] = lambda: None
+    screen_off_us: int = 0
 
 
 class Engine:
@@ -44,14 +57,18 @@ class Engine:
         store: Store | None = None,
         notes: Mapping[str, Part] = MappingProxyType({}),
         choose: Callable[[Chosen], None] = lambda _: None,
+        evening: Evening = Evening(),  # noqa: B008 - a constant
     ) -> None:
         """`store`: where games are saved; without one nothing is. `notes`: health that stays as it was at the start.
-        `choose` gets whatever is chosen at the board.
+        `choose` gets whatever is chosen at the board. `evening`: when it is quiet.
         """
         self.table, self.board = table, board
         self._keeper = Keeper(table, store) if store is not None else None
         self._known_us = 0
         self.meter = LatencyMeter()
+        self.wear = Wear(board.capabilities.rows * board.capabilities.columns)
+        self._evening = evening
+        self.screen = Screen()
         self.lost_edges = 0
         self.seq = 0
         self.due_us = table.due_us  # when the table must judge next; read by the scan thread
@@ -81,7 +98,11 @@ class Engine:
     def hear(self, scan: Scan, t_us: int) -> bool:
         """Feed one scan to the table at `t_us`; True if anything that shines or is told may have changed."""
         before = self.table.snapshot
-        self._pressed_us |= {edge.cell: edge.t_us for edge in scan.edges if edge.down}
+        for edge in scan.edges:
+            if edge.down:
+                self._pressed_us[edge.cell] = edge.t_us
+                self.wear.touched(edge.cell)
+                self.screen = self.screen._replace(dark=False)
         self.table.feed(scan)
         for _ in scan.buttons:
             self.table.order(scan.t_us, self.table.press_button)
@@ -89,8 +110,8 @@ class Engine:
         self._judge(t_us)
         if self.table.snapshot is before:
             return False
-        presses = [edge.t_us for edge in scan.edges if edge.down and self.table.previews.answers(edge.cell)]
-        self._publish(max(presses, default=None), t_us)
+        presses = [edge for edge in scan.edges if edge.down and self.table.previews.answers(edge.cell)]
+        self._publish(max(presses, key=lambda edge: edge.t_us, default=None), t_us)
         return True
 
     def felt(self, cell: int, since_us: int) -> bool:
@@ -98,8 +119,8 @@ class Engine:
         pressed_us = self._pressed_us.get(cell, since_us - 1)
         return pressed_us >= since_us and self.scanned_us >= pressed_us + self.table.gesture.times.tap_min_us
 
-    def act(self, action: morbak.Action, t_us: int, answer: Answering) -> None:
-        """An operator's action at `t_us`, judged in its turn."""
+    def act(self, action: morbak.Action | Order, t_us: int, answer: Answering) -> None:
+        """An operator's action or order at `t_us`, judged in its turn."""
         self.table.operate(action, t_us, answer)
         self.saved(t_us)
 
@@ -117,6 +138,7 @@ class Engine:
             self._keeper.beat(t_us)
         self._sound(t_us)  # time runs short without anything happening
         self._parts = self.board.health() | self._own_parts(t_us) | dict(self._notes)
+        self._look_at_the_hour(t_us)
         failed = not all(part.ok for part in self._parts.values())
         if failed != (self._fault_us is not None):
             self._fault_us = t_us if failed else None
@@ -124,7 +146,7 @@ class Engine:
 
     def document(self, t_us: int) -> state.Document:
         """The state as `GET /api/v1/state` tells it; `seq` rises by one at every change, clocks alone excepted."""
-        document = state.document(self.table, t_us, self._parts)
+        document = state.document(self.table, t_us, self._parts) | {"screen": self.screen._asdict()}
         lasting = _lasting(document)
         if lasting != self._said:
             self._said = lasting
@@ -134,6 +156,17 @@ class Engine:
     def sentence(self) -> str:
         """What the board is doing, and what fails, in one line."""
         return state.sentence(self.table.phase, self._parts)
+
+    @property
+    def failing(self) -> dict[str, Part]:
+        """The parts that somebody should look after; cells that were put out of use on purpose are none of them."""
+        parts = self._parts.items()
+        return {name: part for name, part in parts if not part.ok and (name != "cells" or self.table.stuck)}
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """The health of every part, as it was at the last check."""
+        return self._parts
 
     def clocks(self, t_us: int) -> state.Document:
         """The clocks alone, for the message once a second."""
@@ -165,23 +198,45 @@ class Engine:
         if picture is not None and picture.edge_us > self._measured_us:
             self._measured_us = picture.edge_us
             self.meter.touch(picture.edge_us, picture.heard_us, self._drawn_us, t_us)
+            self.wear.answered(picture.cell, t_us - picture.edge_us)
 
     # -- between them ------------------------------------------------------------------------------------------------
 
-    def _publish(self, edge_us: int | None, t_us: int) -> None:
+    def _publish(self, press: Edge | None, t_us: int) -> None:
         snapshot = self.table.snapshot
         if self._fault_us is not None:
             snapshot = snapshot._replace(fault_us=self._fault_us)
-        if edge_us is None:
+        if press is None:
             self._picture = self._picture._replace(snapshot=snapshot, brightness_pct=self._brightness_pct)
         else:
-            self._picture = Picture(snapshot, self._brightness_pct, edge_us, t_us)
+            self._picture = Picture(snapshot, self._brightness_pct, press.t_us, t_us, press.cell)
 
     @property
     def _brightness_pct(self) -> int:
         """What was chosen at the board, or what its profile says."""
         chosen_pct = self.table.chosen.brightness_pct
-        return self.table.brightness_pct if chosen_pct is None else chosen_pct
+        usual_pct = self.table.brightness_pct if chosen_pct is None else chosen_pct
+        return min(usual_pct, QUIET_PCT) if self.screen.quiet and self.table.phase == "attract" else usual_pct
+
+    @property
+    def quiet_hours(self) -> str:
+        """The quiet hours that count, such as "22:00-08:00"; "" for none."""
+        chosen = self.table.chosen.quiet
+        return chosen if chosen is not None else quiet.text(self._evening.hours)
+
+    @property
+    def knows_the_hour(self) -> bool:
+        """Whether the time of day is known; while it is not, it is never quiet."""
+        return self._evening.minute() is not None
+
+    def _look_at_the_hour(self, t_us: int) -> None:
+        chosen, table = self.table.chosen.quiet, self.table
+        hours = self._evening.hours if chosen is None else quiet.hours(chosen)
+        minute = self._evening.minute() if hours is not None else None
+        untouched_us = table.untouched_us(t_us)
+        self.screen = quiet.screen(hours, minute, table.phase, untouched_us, self._evening.screen_off_us)
+        if self._brightness_pct != self._picture.brightness_pct:
+            self._publish(None, t_us)
 
     def _judge(self, t_us: int) -> None:
         if self._keeper is not None:
@@ -198,9 +253,9 @@ class Engine:
             self._choose(self._chosen)
 
     def _sound(self, t_us: int) -> None:
-        sound = self._sounds.step(self.table, t_us)
-        if sound is not None and self.table.chosen.volume_pct and self.board.capabilities.sound:
-            self.board.tone(NOTES[sound], self.table.chosen.volume_pct)
+        sound, volume_pct = self._sounds.step(self.table, t_us), self.table.chosen.volume_pct
+        if sound is not None and volume_pct and self.board.capabilities.sound and not self.screen.quiet:
+            self.board.tone(NOTES[sound], volume_pct)
 
     def _own_parts(self, t_us: int) -> dict[str, Part]:
         stuck, out = _names(self.table.stuck), _names(self.table.out - self.table.stuck)
@@ -219,7 +274,7 @@ def _names(cells: frozenset[int]) -> str:
 
 def _lasting(document: state.Document) -> state.Document:
     """What is left of a document without the clocks, which are told once a second and count as no change."""
-    lasting = {key: value for key, value in document.items() if key not in ("clocks_ms", "move_left_ms", "parks_in_ms")}
+    lasting = {key: value for key, value in document.items() if key not in state.CLOCKS}
     if lasting["menu"] and lasting["menu"]["asked"]:
         menu = lasting["menu"]
         lasting["menu"] = menu | {"asked": menu["asked"] | {"left_ms": None}}

@@ -29,6 +29,8 @@ OPTIONS: tuple[Item | None, ...] = (
 )  # fmt: skip
 # What changes the game for both wants the other side's consent.
 CONSENT: frozenset[Item] = frozenset(("pause", "takeback", "draw", "new_game"))
+# What nobody should do by accident, or just because it is there, wants a hold.
+HOLDS: frozenset[Item] = frozenset(("resign", "operator"))
 CELLS = 49
 
 
@@ -81,6 +83,7 @@ class Menu:
         self.kind: Kind = kind
         self.places = PLACES[kind]
         self.asked: Asked | None = None
+        self.code = False  # the code for operators shows on the board's screen
         self.cursor: int | None = None  # the masked cell that a hold on the item `cursor` plays
         self._times, self._touched_us = times, t_us
 
@@ -116,9 +119,9 @@ class Menu:
         return self.asked is not None and self.places.get(cell) == Place(self.asked.by, self.asked.item)
 
     def wants_hold(self, cell: int) -> bool:
-        """Whether a hold on `cell` means something: consent, or giving up."""
+        """Whether a hold on `cell` means something: consent, giving up, or the code for operators."""
         place = self.places.get(cell)
-        return self.answers(cell) or (self.asked is None and place is not None and place.item == "resign")
+        return self.answers(cell) or (self.asked is None and place is not None and place.item in HOLDS)
 
     def may_hold(self, cell: int) -> bool:
         """Whether a hold on `cell` means something, be it that a tap does too."""
@@ -143,7 +146,7 @@ class Menu:
         if place.item in CONSENT:
             self.asked = Asked(place.item, place.side, t_us)
             return None
-        return None if place.item == "resign" else Choice(place.item, place.side)
+        return None if place.item in HOLDS else Choice(place.item, place.side)
 
     def hold(self, cell: int, t_us: int, offers: frozenset[Item]) -> Choice | None:
         """A hold gives consent to what is asked, resigns, or plays the cell at the cursor."""

@@ -74,6 +74,8 @@ def _range(kind: Any) -> str:
     plain, metas = _plain(kind)
     if plain is bool:
         return "true or false"
+    if plain is str:
+        return 'such as "22:00-08:00", or "" for none'
     if get_origin(plain) is Literal:
         return " or ".join(_toml(value) for value in get_args(plain))
     least = next(meta.ge for meta in metas if meta.ge is not None)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from firmware.choosing import Chosen
 from firmware.game import Game
 from firmware.games import morbak
@@ -14,6 +12,7 @@ from firmware.table import Table
 from hal.ports import Part
 
 Document = dict[str, Any]
+CLOCKS = ("clocks_ms", "move_left_ms", "parks_in_ms", "cleans_ms")
 
 
 def document(table: Table, t_us: int, parts: dict[str, Part]) -> Document:
@@ -48,18 +47,21 @@ def sentence(phase: str, parts: dict[str, Part]) -> str:
 def clocks(table: Table, t_us: int) -> Document:
     """The two clocks and the time left for the move, in milliseconds at `t_us`; null = unlimited, or no game.
 
-    `parks_in_ms`: what is left of the countdown to parking; null where none runs.
+    `parks_in_ms`: what is left of the countdown to parking; null where none runs. `cleans_ms`: how long the board is
+    still deaf, because somebody wipes it; null where it is not.
     """
     game, countdown = table.game, table.countdown
     drowsy = countdown is not None and t_us >= countdown.start_us
     parks_in_ms = _ms(max(0, countdown.end_us - t_us)) if countdown and drowsy else None
+    cleans_ms = None if table.cleans_until_us is None else _ms(max(0, table.cleans_until_us - t_us))
+    left: Document = {"parks_in_ms": parks_in_ms, "cleans_ms": cleans_ms}
     if game is None:
         total_ms = _ms(table.match.limits.total_us)
-        return {"clocks_ms": {"a": total_ms, "b": total_ms}, "move_left_ms": None, "parks_in_ms": parks_in_ms}
+        return {"clocks_ms": {"a": total_ms, "b": total_ms}, "move_left_ms": None, **left}
     return {
         "clocks_ms": {"a": _ms(game.clocks.left_us("a", t_us)), "b": _ms(game.clocks.left_us("b", t_us))},
         "move_left_ms": _ms(game.clocks.move_left_us(t_us)),
-        "parks_in_ms": parks_in_ms,
+        **left,
     }
 
 
@@ -106,6 +108,7 @@ def _menu(table: Table, t_us: int) -> Document | None:
     left_ms = None if asked is None else _ms(max(0, menu.due_us - t_us))
     return {
         "kind": menu.kind,
+        "code": menu.code,
         "cursor": None if menu.cursor is None else morbak.cell_name(menu.cursor),
         "cells": {
             morbak.cell_name(cell): {
@@ -121,9 +124,8 @@ def _menu(table: Table, t_us: int) -> Document | None:
 
 
 def _chosen(chosen: Chosen) -> Document:
-    told = msgspec.structs.asdict(chosen)
-    del told["out"]  # told as `masked`, with the stuck ones
-    return told
+    """What was chosen in the menu; cells out of use are told as `masked`, with the stuck ones."""
+    return {name: getattr(chosen, name) for name in ("brightness_pct", "language", "marks", "volume_pct")}
 
 
 def _match(table: Table) -> Document:

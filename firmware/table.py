@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import Protocol
 
 from firmware import choosing, options, picture
-from firmware.course import Course, Refusal
 from firmware.course import Played as Played
+from firmware.course import Refusal
 from firmware.detours import cell_of
 from firmware.game import Game
 from firmware.games import morbak
 from firmware.gesture import Chord
 from firmware.judging import Answer
 from firmware.menu import Choice, Item, Menu
+from firmware.orders import Order, Orders
 from firmware.phases import menu_corners
 from firmware.replay import Replay
 from firmware.snapshot import Pattern, Snapshot
@@ -32,7 +33,7 @@ class Answering(Protocol):
         """The code of what refuses the action; None where it counts."""
 
 
-class Table(Course):
+class Table(Orders):
     """The table two people sit at: what their touches mean in each phase."""
 
     @property
@@ -42,12 +43,12 @@ class Table(Course):
             self._snapshot = picture.snapshot(self)
         return self._snapshot
 
-    def operate(self, action: morbak.Action, t_us: int, answer: Answering) -> None:
-        """Have an operator's action played at `t_us`, in its turn, if it is still waited for then."""
+    def operate(self, what: morbak.Action | Order, t_us: int, answer: Answering) -> None:
+        """Have an operator's action or order done at `t_us`, in its turn, if it is still waited for then."""
 
         def act(at_us: int) -> None:
             if answer.waits():
-                answer.give(self._operate(action, at_us))
+                answer.give(self.obey(what, at_us) if isinstance(what, Order) else self._operate(what, at_us))
 
         self.order(t_us, act)
 
@@ -199,6 +200,8 @@ class Table(Course):
         items: set[Item] = {"brightness", "language", "marks", "close"}
         if self.sound:
             items.add("volume")
+        if self.coded:
+            items.add("operator")
         if self.game is not None and self.game.ending is None:
             items |= {"draw", "resign", "new_game"}
             if self.game.last_chosen is not None:
@@ -213,7 +216,9 @@ class Table(Course):
         """What is set now in the open menu or the open options."""
         if self.menu is not None and self.menu.kind == "options":
             return options.chosen(self.match)
-        return frozenset(("marks",)) if self.chosen.marks else frozenset()
+        code = self.menu is not None and self.menu.code
+        on: tuple[tuple[Item, bool], ...] = (("marks", self.chosen.marks), ("operator", code))
+        return frozenset(item for item, is_on in on if is_on)
 
     def _open_menu(self, t_us: int) -> None:
         self._below, times = self.phase, self.times.menu
@@ -236,6 +241,8 @@ class Table(Course):
             return
         if choice.item in ("brightness", "language", "marks", "volume"):
             self.chosen = choosing.choose(self.chosen, choice.item, self.brightness_pct)
+        elif choice.item == "operator":
+            self.menu.code = not self.menu.code
         elif choice.item == "cursor":
             self._point(self.menu, choice, t_us)
         elif choice.item != "close" and self.menu.kind == "options":

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 
+from hal.bounces import Bounces
 from hal.buttons import ButtonWatch
 from hal.debounce import Debounce
 from hal.errors import PartError
 from hal.matrix import Scanner
 from hal.noise import Noise, Noisy
 from hal.pixels import Limiter, Pixels
-from hal.ports import Buttons, Capabilities, Leds, Lines, Note, Part, Scan, Sounder
+from hal.ports import Buttons, Capabilities, Leds, Lines, Measures, Note, Part, Scan, Sounder
 from hal.profile import Profile
 from hal.supply import Supply
 
@@ -53,6 +54,7 @@ class MatrixBoard:
         turned = profile.turned
         self._scanner = Scanner(lines, *board.wired, diodes=matrix.diodes, turned=turned)
         self._noise = Noise(*board.wired, turned)
+        self._bounces = Bounces()
         self._deaf_us, self._hears_us = deaf_us, None if deaf_us else 0
         self._debounce = Debounce(matrix.press_us, matrix.release_us)
         self._scan_period_us, self._idle_period_us = matrix.scan_period_us, matrix.idle_period_us
@@ -64,6 +66,7 @@ class MatrixBoard:
         self._supply = supply if supply is not None and supply.known else None
         self._asked_us: int | None = None
         self._sagged_us: int | None = None
+        self._low, self._sags = False, 0
         self._matrix_fault: PartError | None = None
         self._leds_fault: PartError | None = None
 
@@ -86,6 +89,8 @@ class MatrixBoard:
         edges = self._debounce.step(t_us, mask)
         self._known_us = self._debounce.known_us(t_us)
         self._noise.step(t_us, mask, edges)
+        if edges or mask != self._bounces.mask:
+            self._bounces.step(t_us, mask, edges)
         touched = mask or ghosts or self._debounce.accepted
         period_us = self._scan_period_us if touched else self._idle_period_us
         return Scan(t_us, edges, ghosts, self._known_us, period_us, self._pressed(t_us))
@@ -139,8 +144,10 @@ class MatrixBoard:
         if self._supply is None or (self._asked_us is not None and t_us - self._asked_us < SUPPLY_PERIOD_US):
             return
         self._asked_us = t_us
-        if self._supply.low():
+        was_low, self._low = self._low, self._supply.low()
+        if self._low:
             self._sagged_us = t_us
+            self._sags += not was_low
         halved = self._sagged_us is not None and t_us - self._sagged_us < SUPPLY_HELD_US
         self._limit = self._limit._replace(halved=halved)
 
@@ -167,6 +174,15 @@ class MatrixBoard:
                 fault = self._faults.get(name)
                 health[name] = Part(True, "ok") if fault is None else Part(False, f"the {name}: {fault}")
         return health
+
+    def measures(self) -> Measures:
+        """What the LEDs ask for, how often the voltage sagged, how long contacts bounce."""
+        return Measures(
+            self._limiter.current_ma(self._sent),
+            self._profile.power.budget_ua / 1000,
+            None if self._supply is None else self._sags,
+            self._bounces.longest_us(),
+        )
 
     def _matrix_health(self) -> Part:
         if self._matrix_fault is not None:

@@ -25,6 +25,14 @@ def model(root: Path = ROOT) -> Model:
     return models.model(text(root, models.MODEL_FILE))
 
 
+def temperature_c(root: Path = ROOT) -> float | None:
+    """How warm the processor is, in degrees Celsius; None where the machine does not say."""
+    try:
+        return int(text(root, "sys/class/thermal/thermal_zone0/temp")) / 1000
+    except ValueError:
+        return None
+
+
 def boot_config(root: Path = ROOT) -> str:
     """The text of its config.txt; "" where there is none."""
     return text(root, *models.CONFIG_FILES)

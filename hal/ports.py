@@ -10,6 +10,8 @@ Threads: `Board.scan` is called by one thread only, `Board.show` by one thread o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 
@@ -47,6 +49,20 @@ class Part(NamedTuple):
 
     ok: bool
     text: str
+
+
+class Measures(NamedTuple):
+    """What a board measures of itself; None or nothing where it cannot.
+
+    `current_ma`: what the LEDs ask for now, by the model of the current limit; `budget_ma`: the most they may.
+    `sags`: how often the supply's voltage has sagged since the start. `bounces_us`: for each cell that was touched, how
+    long its contact bounced at most in its last presses.
+    """
+
+    current_ma: float | None = None
+    budget_ma: float | None = None
+    sags: int | None = None
+    bounces_us: Mapping[int, int] = MappingProxyType({})
 
 
 class Lines(Protocol):
@@ -164,6 +180,9 @@ class Board(Protocol):
 
     def health(self) -> dict[str, Part]:
         """The state of each part by name (`leds`, `matrix`, ...)."""
+
+    def measures(self) -> Measures:
+        """What the board measures of itself; for any thread."""
 
     def close(self) -> None:
         """Leave the LEDs dark and the lines at rest. May be called twice."""

@@ -24,7 +24,7 @@ from firmware.phases import PhaseTimes
 from firmware.snapshot import Snapshot
 from firmware.table import Table
 from hal.errors import PartError
-from hal.ports import Board, Capabilities, Edge, Note, Part, Scan
+from hal.ports import Board, Capabilities, Edge, Measures, Note, Part, Scan
 from hal.profile import load, shipped
 from sim.board import SimBoard
 from tests.live import running
@@ -108,6 +108,9 @@ class ScriptBoard:
 
     def health(self) -> dict[str, Part]:
         return {"leds": Part(True, "ok")}
+
+    def measures(self) -> Measures:
+        return Measures()
 
     def close(self) -> None:
         self.owners["leds"].add(threading.get_ident())

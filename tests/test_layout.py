@@ -13,6 +13,7 @@ SOURCES = sorted(path for top in ("firmware", "hal", "sim") for path in (ROOT / 
 PURE = {
     "hal/corners.py", "hal/guide.py", "hal/mapped.py", "hal/mapping.py", "hal/mapping_result.py", "hal/profile_text.py",
     "hal/selftest.py", "hal/selftest_report.py",
+    "hal/bounces.py", "firmware/operator_commands.py", "firmware/orders.py", "firmware/quiet.py", "firmware/wear.py",
     "hal/agreement.py", "hal/chain.py", "hal/claims.py", "hal/noise.py",
     "hal/conformance_boards.py", "hal/pins.py", "hal/wiring.py",
     "hal/debounce.py", "hal/device_board.py", "hal/link.py", "hal/link_clock.py", "hal/link_device.py",

@@ -14,8 +14,7 @@ from tests.live import Live, running
 STATE_KEYS = {
     "seq", "phase", "position", "starter", "to_move", "clocks_ms", "pools", "neutralisations", "move_left_ms",
     "last_action", "legal", "refusal", "result", "reason", "line", "menu", "match", "chosen", "replay", "parks_in_ms",
-    "health",
-    "masked", "safe",
+    "health", "masked", "safe", "screen", "cleans_ms",
 }  # fmt: skip
 EMPTY = "......./......./......./......./......./......./....... a 7:7 1:1"
 
@@ -199,7 +198,7 @@ def test_the_clocks_are_told_once_a_second(live: Live) -> None:
     """Every socket gets the clocks each second without a change of state."""
     with live.watch() as watch:
         watch.until(lambda: len([told for told in watch.others if "clocks_ms" in told]) == 2)
-        assert {"clocks_ms", "move_left_ms", "parks_in_ms"} == set(watch.others[-1])
+        assert {"clocks_ms", "move_left_ms", "parks_in_ms", "cleans_ms"} == set(watch.others[-1])
         assert 1 == len(watch.states)
 
 

@@ -13,7 +13,7 @@ import msgspec
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
@@ -24,6 +24,7 @@ from firmware.game_record import record_of
 from firmware.games import morbak
 from firmware.record import parse_record
 from firmware.web import codes
+from firmware.web.bodies import BODY_BYTES, body
 from firmware.web.guard import Guard, no_socket, refusal
 from firmware.web.hub import Hub, Watcher
 from firmware.web.messages import BadInput, World, read_touch, read_world, told
@@ -31,9 +32,6 @@ from firmware.web.operator import Operator
 from firmware.web.protocol import BUSY, PatientHttp, PlainSockets
 from firmware.web.touches import Contacts, Touches
 
-# A touch is 30 bytes; nothing that is sent here needs more.
-BODY_BYTES = 4096
-BODY_S = 5.0
 CLOCKS_S = 1.0
 # Pages that watch at a time; a board has a screen or twenty, and each costs the loop a little.
 WATCHERS = 100
@@ -54,18 +52,18 @@ class Web:
         host: str = "127.0.0.1",
         records: Records = lambda: iter(()),
         world: World | None = None,
-        token: str | None = None,
+        operator: Operator | None = None,
     ) -> None:
         """`contacts`, `world`: those of a simulated board, None on a board that is touched by fingers only.
 
-        `records`: the finished games as lines of JSON, oldest first; called in a thread of its own. `token`: what an
-        operator has to show; without one nobody acts from outside.
+        `records`: the finished games as lines of JSON, oldest first; called in a thread of its own. `operator`: who
+        answers operators; without one nobody acts from outside.
         """
         self._records_of = records
         self._app, self._engine, self._clock = app, app.engine, app.clock
         self._touches = Touches(contacts, app.clock, app.engine.felt) if contacts is not None else None
         self._world = world
-        self._operator = Operator(app, token) if token is not None else None
+        self._operator = operator
         self._hub = Hub()
         self._told = -1
         app.changed.append(self._tell)
@@ -74,6 +72,7 @@ class Web:
     def _routes(self) -> Starlette:
         routes: list[Route | WebSocketRoute | Mount] = [
             Route("/", self._page),
+            Route("/healthz", self._healthz),
             Route("/api/v1/state", self._state),
             Route("/api/v1/frame", self._frame),
             Route("/api/v1/latency", self._latency),
@@ -87,7 +86,7 @@ class Web:
         if self._touches is not None:
             routes.append(Route("/api/v1/sim/touch", self._touch, methods=["POST"]))
         if self._operator is not None:
-            routes.append(Route("/api/v1/act", self._act, methods=["POST"]))
+            routes += self._operator.routes
         if self._world is not None:
             routes.append(Route("/api/v1/sim/world", self._change_world, methods=["GET", "POST"]))
         handlers: dict[Any, Callable[[Request, Any], Response | Awaitable[Response]]] = {
@@ -103,6 +102,12 @@ class Web:
 
     async def _page(self, _request: Request) -> Response:
         return FileResponse(str(STATIC / "index.html"))
+
+    async def _healthz(self, _request: Request) -> Response:
+        """For whoever watches many boards: 200 while all is well, else 503 with the parts that are not."""
+        failed = sorted(self._engine.failing)
+        told = {"ok": not failed, "phase": self._engine.table.phase, "failed": failed}
+        return JSONResponse(told, status_code=503 if failed else 200)
 
     async def _state(self, _request: Request) -> Response:
         return JSONResponse(self._engine.document(self._clock.now_us()))
@@ -137,22 +142,17 @@ class Web:
 
     async def _touch(self, request: Request) -> Response:
         assert self._touches is not None
-        cell, down = read_touch(await _body(request))
+        cell, down = read_touch(await body(request))
         if down:
             await asyncio.sleep(self._touches.down(POSTED, cell, lease_s=None))
         else:
             await self._touches.up(POSTED, cell).wait()
         return JSONResponse({"cell": morbak.cell_name(cell), "down": down})
 
-    async def _act(self, request: Request) -> Response:
-        assert self._operator is not None
-        self._operator.check(request)
-        return await self._operator.act(await _body(request))
-
     async def _change_world(self, request: Request) -> Response:
         assert self._world is not None
         if request.method == "POST":
-            self._world.change(read_world(await _body(request), self._world.condition))
+            self._world.change(read_world(await body(request), self._world.condition))
         return JSONResponse(told(self._world.condition))
 
     async def _failed(self, request: Request, error: HTTPException) -> Response:
@@ -271,25 +271,6 @@ def _code(text: str) -> Response:
         return Response(codes.svg(text), media_type="image/svg+xml")
     except ValueError as error:
         raise BadInput(404, "too_long", "That game is too long for a code; GET /api/v1/records has it.") from error
-
-
-async def _body(request: Request) -> bytes:
-    """The body of a request, no larger and no slower than a touch may be."""
-    too_large = BadInput(413, "too_large", f"A body here has at most {BODY_BYTES} bytes.")
-    if int(request.headers.get("content-length", 0)) > BODY_BYTES:
-        raise too_large
-    body = b""
-    try:
-        async with asyncio.timeout(BODY_S):
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > BODY_BYTES:
-                    raise too_large
-    except TimeoutError as error:
-        raise BadInput(408, "too_slow", f"A body here arrives within {BODY_S:g} s.") from error
-    except ClientDisconnect as error:
-        raise BadInput(400, "cut_off", "The body did not arrive whole.") from error
-    return body
 
 
 def _text(message: dict[str, object]) -> str:

@@ -1,0 +1,46 @@
+"""Around a board that runs: who watches its loop and its log, and the socket by which `morbak ctl` reaches it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import NoReturn
+
+from firmware.app import App
+from firmware.chronicle import Chronicle
+from firmware.ctl_socket import CtlServer, place
+from firmware.events import Recent, say
+from firmware.operating import Operating, Watched
+from firmware.stalls import Stalls
+
+log = logging.getLogger("morbak")
+
+
+@contextlib.asynccontextmanager
+async def reachable(app: App, state: Path, recent: Recent) -> AsyncIterator[Operating]:
+    """Answer operators while inside; `recent`: the last lines of the log."""
+    chronicle = Chronicle(app.engine, app.clock)
+    app.changed.append(chronicle.look)
+    with contextlib.closing(Stalls(asyncio.get_running_loop())) as stalls:
+        operating = Operating(app, Watched(recent, chronicle, state, stalls))
+        server = CtlServer(place(state), operating.do)
+        if (sentence := await server.start()) is not None:
+            log.warning("%s", sentence)
+        say("started", board=app.engine.board.capabilities.name, phase=app.engine.table.phase, state=state)
+        try:
+            yield operating
+        finally:
+            server.close()
+            say("ended", again=app.again)
+
+
+def start_anew() -> NoReturn:
+    """Become the same command once more: same process, same arguments, fresh code. Everything must be closed."""
+    logging.shutdown()
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - ourselves
