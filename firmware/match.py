@@ -32,12 +32,6 @@ class Match(NamedTuple):
         """Whether one side has more than half of all points, or none are left."""
         return max(self.halves) > self.series or sum(self.halves) >= HALVES * self.series
 
-    @property
-    def leader(self) -> Side | None:
-        """The side with more points; None where both have the same."""
-        a, b = self.halves
-        return None if a == b else "a" if a > b else "b"
-
     def ended(self, result: Result) -> Match:
         """The match after a game with this result."""
         a, b = self.halves

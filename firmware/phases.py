@@ -35,7 +35,7 @@ MENU_CORNERS, OTHER_CORNERS = frozenset((0, 48)), frozenset((6, 42))
 
 def menu_corners(masked: frozenset[int]) -> frozenset[int]:
     """The opposite corners that open the menu: a1 and g7, or if one of them cannot be touched, a7 and g1."""
-    return OTHER_CORNERS if masked & MENU_CORNERS and not masked & OTHER_CORNERS else MENU_CORNERS
+    return OTHER_CORNERS if masked & MENU_CORNERS else MENU_CORNERS
 
 
 def chords(

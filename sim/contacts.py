@@ -95,12 +95,6 @@ class Contacts:
         with self._lock:
             self._lift(holder, cell, t_us)
 
-    def let_go_all(self, holder: Hashable, t_us: int) -> None:
-        """`holder` lifts off every cell at `t_us`, as when a page goes away."""
-        with self._lock:
-            for cell in range(len(self._holders)):
-                self._lift(holder, cell, t_us)
-
     def press(self, cell: int, t_us: int) -> None:
         """Somebody who needs no name presses a cell from `t_us` on."""
         self.hold(None, cell, t_us)

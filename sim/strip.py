@@ -242,12 +242,6 @@ class Strip:
         return symbols * 1_000_000_000 // self._hz
 
 
-def draw_ma(frame: bytes) -> float:
-    """The current of a whole chain that shows `frame` (RGB, linear wire values), in mA, with no margin."""
-    channels = RED_MA * sum(frame[0::3]) + GREEN_MA * sum(frame[1::3]) + BLUE_MA * sum(frame[2::3])
-    return channels / 255 + IDLE_MA * len(frame) / 3
-
-
 def _sent(value: int) -> bytes:
     """One byte of colour as three SPI bytes: a symbol of three SPI bits for each of its bits."""
     symbols = "".join("110" if bit == "1" else "100" for bit in f"{value:08b}")

@@ -141,15 +141,6 @@ def test_a_second_holder_moves_nothing() -> None:
     assert 1_010 == changes(contacts, 5_000)[-1][0]
 
 
-def test_a_holder_who_leaves_lets_go_of_everything() -> None:
-    """A holder who goes away lifts off each of his cells, and off no other's."""
-    contacts = Contacts(CELLS, STILL)
-    for holder, cell in [("page", 1), ("page", 2), ("post", 2), ("post", 3), ("page", 48)]:
-        contacts.hold(holder, cell, 10)
-    contacts.let_go_all("page", 20)
-    assert mask_of(2, 3) == contacts.closed(20) == contacts.held()
-
-
 @pytest.mark.realtime
 def test_any_thread_may_hold_while_another_scans() -> None:
     """Moves from a thread are all there in the end, however they fall between the reads of another."""

@@ -9,7 +9,6 @@ import pytest
 from firmware.clock import Limits
 from firmware.games import morbak
 from firmware.match import Match, Result, Series, starter_after
-from firmware.snapshot import Side
 
 RESULTS: tuple[Result, ...] = ("a", "b", "draw")
 ALL_SERIES: tuple[Series, ...] = (1, 3, 5)
@@ -35,18 +34,6 @@ def test_every_series_ends_when_it_is_decided(series: Series) -> None:
             if played.over:
                 break
         assert played.over
-
-
-@pytest.mark.parametrize(
-    ("results", "leader"),
-    [(("a", "a"), "a"), (("b", "draw", "draw"), "b"), (("draw", "draw", "draw"), None), (("a", "b", "b"), "b")],
-)
-def test_the_leader_has_more_points(results: tuple[Result, ...], leader: Side | None) -> None:
-    """Draws count half, and a series may end without a winner."""
-    played = match(3)
-    for result in results:
-        played = played.ended(result)
-    assert (leader, True) == (played.leader, played.over)
 
 
 def test_the_next_game_counts_on_or_begins_anew() -> None:

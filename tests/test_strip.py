@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hal import ws2812
 from sim.faults import Faults
-from sim.strip import WS2812, Latch, Strip, draw_ma
+from sim.strip import WS2812, Latch, Strip
 
 LEDS = 49
 HZ = 2_400_000
@@ -352,8 +352,10 @@ def test_transfers_wait_for_each_other() -> None:
 
 def test_current_is_the_channel_model() -> None:
     """49 LEDs draw 49 mA dark, 2107 mA white, and by channel 16, 11 and 15 mA (case H6)."""
-    assert [49, 2_107] == [draw_ma(bytes(147)), draw_ma(b"\xff" * 147)]
-    assert [17, 12, 16] == [draw_ma(bytes(colour)) for colour in ([255, 0, 0], [0, 255, 0], [0, 0, 255])]
+    strip = strip_of()
+    for at, (ma, colour) in enumerate([(16, b"\xff\0\0"), (11, b"\0\xff\0"), (15, b"\0\0\xff")]):
+        shown(strip, ws2812.encode(colour + bytes(144)), at * 10_000)
+        assert 49 + ma == strip.current_ma
     strip = strip_of()
     assert (49, 49) == (strip.current_ma, strip.peak_ma)
     shown(strip, ws2812.encode(b"\xff" * 147), 0)

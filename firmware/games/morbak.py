@@ -19,7 +19,6 @@ from firmware.games.morbak_actions import Kind as Kind
 from firmware.games.morbak_actions import Refusal as Refusal
 from firmware.games.morbak_actions import UnreadableText as UnreadableText
 from firmware.games.morbak_actions import cell_name as cell_name
-from firmware.games.morbak_actions import format_action as format_action
 from firmware.games.morbak_actions import parse_action as parse_action
 from firmware.games.morbak_actions import parse_cell as parse_cell
 from firmware.games.morbak_position import LITE as LITE

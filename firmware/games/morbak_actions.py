@@ -116,8 +116,3 @@ def parse_action(text: str) -> Action:
     if action is None:
         raise UnreadableText(f"{shown(text)} is no action: actions are d4, xd4, #d4, !d4 (any cell a1 to g7) and --")
     return action
-
-
-def format_action(action: Action) -> str:
-    """The one text of an action; `parse_action` reads it back."""
-    return action.text
