@@ -8,6 +8,8 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from firmware.kept_file import sync
+
 FILE: Final = "token"
 BYTES: Final = 16  # 128 bits: not to be guessed, and short enough to type
 MODE: Final = 0o600
@@ -46,3 +48,4 @@ def _write(path: Path, token: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(path)
+    sync(path.parent)

@@ -12,8 +12,9 @@ import pytest
 
 from firmware.games import morbak
 from firmware.operator_token import fits, token_in
+from sim.fingers import chord
 from tests.live import Json, Live, running
-from tests.scene import BETWEEN_US, NO_LIMITS, Scene, playing
+from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene, playing
 
 pytestmark = pytest.mark.realtime
 
@@ -64,6 +65,31 @@ def test_an_order_that_the_rules_refuse_changes_nothing() -> None:
     before = (scene.position, len(scene.table.game.moves))
     assert [["neutralised"], ["illegal"], ["illegal"]] == [act(scene, text) for text in ("d4", "xe5", "#e5")]
     assert before == (scene.position, len(scene.table.game.moves))
+
+
+def test_an_order_outside_play_changes_nothing() -> None:
+    """In the menu, in a pause, after a result and in the lobby of a rematch no order counts."""
+    scene, seen = playing(limits=NO_LIMITS).moves("d4", "a1", "d5", "a2", "d6", "a3"), []
+
+    def order() -> None:
+        before = (scene.position, len(scene.table.game.moves))
+        seen.append((scene.table.phase, act(scene, "g7")))
+        assert before == (scene.position, len(scene.table.game.moves))
+        scene.wait(S)
+
+    scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+    order()
+    scene.table.press_button(scene.now_us)
+    scene.wait(S)
+    scene.table.press_button(scene.now_us)
+    order()
+    scene.table.press_button(scene.now_us)
+    scene.moves("d7")
+    order()
+    scene.wait(3 * S)
+    scene.tap("d4")
+    order()
+    assert [(phase, ["not_in_play"]) for phase in ("menu", "paused", "result", "lobby")] == seen
 
 
 def test_an_order_lifts_the_fingers_of_the_turn_before() -> None:
@@ -166,17 +192,39 @@ def test_the_token_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
     assert 22 == len(token)
 
 
-def test_a_token_that_others_could_read_is_replaced(tmp_path: Path) -> None:
-    """A file with too wide a mode, or an empty one, is no secret: a new token is made, and said."""
+def test_the_token_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is on the disk before it has its name, then the name is too; what a power cut left of a try is no obstacle."""
+    synced: list[tuple[bool, bool]] = []
+
+    def sync(file: int) -> None:
+        regular = stat.S_ISREG(os.fstat(file).st_mode)
+        assert not regular or 23 == os.fstat(file).st_size
+        synced.append((regular, (tmp_path / "token").exists()))
+
+    monkeypatch.setattr("os.fsync", sync)
+    (tmp_path / ".token.new").write_text("half")
+    token, sentence = token_in(tmp_path)
+    assert ([(True, False), (False, True)], None) == (synced, sentence)
+    assert (token, None) == token_in(tmp_path)
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
+def test_a_token_that_others_could_read_is_replaced(mode: int, tmp_path: Path) -> None:
+    """A file with too wide a mode is no secret: a new token is made, and said."""
     first, _ = token_in(tmp_path)
-    (tmp_path / "token").chmod(0o644)
+    (tmp_path / "token").chmod(mode)
     second, sentence = token_in(tmp_path)
     assert first != second
-    assert sentence is not None
+    assert f"{tmp_path / 'token'} could be read by others: it holds a new token now." == sentence
     assert 0o600 == stat.S_IMODE((tmp_path / "token").stat().st_mode)
+    assert (second, None) == token_in(tmp_path)
+
+
+def test_an_empty_token_is_none(tmp_path: Path) -> None:
+    """An empty file is replaced too; where nothing can be kept there is a token for this run, and a sentence."""
     (tmp_path / "token").write_text("\n")
-    third, _ = token_in(tmp_path)
-    assert third not in ("", second)
+    (tmp_path / "token").chmod(0o600)
+    assert 22 == len(token_in(tmp_path)[0])
     os.mkdir(tmp_path / "ro")
     missing, sentence = token_in(tmp_path / "ro" / "gone")
     assert 22 == len(missing)
