@@ -8,15 +8,22 @@ what a slip of the hand could do to its source. No production code knows of it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from typing import Any
 
-from firmware import previews, table
+import msgspec
+
+from firmware import journal_lines, kept_file, previews, table
 from firmware.app import ScanThread
 from firmware.clock import Clocks
+from firmware.course import Course
+from firmware.game import Game
 from firmware.games import morbak
 from firmware.gesture import Gesture
+from firmware.keeper import Keeper
+from firmware.menu import Menu
 from firmware.web import touches
 from hal import matrix, ws2812
 from hal.board import MatrixBoard
@@ -214,6 +221,81 @@ def winner_starts() -> None:
 def turn_kept() -> None:
     """A time-out does not change the turn."""
     _wrap(morbak, "pass_turn", lambda original, state: state)
+
+
+@_break
+def waking_touch_plays() -> None:
+    """The touch that ends the countdown of a game left alone is a move."""
+    _wrap(table.Table, "_drowsy", lambda original, self, t_us: False)
+
+
+@_break
+def parked_game_lost() -> None:
+    """A game nobody comes back to within 2 min is dropped."""
+    _wrap(Course, "_left_alone", lambda original, self, t_us: self._vacate(t_us))
+
+
+@_break
+def consent_to_oneself() -> None:
+    """Whoever asks for something may agree to it himself."""
+    _wrap(Menu, "answers", lambda original, self, cell: original(self, cell) or self.asks(cell))
+
+
+@_break
+def takeback_keeps_pools() -> None:
+    """A takeback drops the moves, and leaves the position as it is."""
+
+    def take_back(original: Any, self: Game, t_us: int) -> bool:
+        state = self.state
+        done = bool(original(self, t_us))
+        self.state = state
+        return done
+
+    _wrap(Game, "take_back", take_back)
+
+
+# -- what a power cut leaves -------------------------------------------------------------------------------------------
+
+
+@_break
+def commit_not_awaited() -> None:
+    """The next action is judged while the last one is still on its way to the disk."""
+    _wrap(Keeper, "waits", lambda original, self, t_us: False)
+
+
+@_break
+def clock_not_saved() -> None:
+    """A clock that runs is saved with the next action only."""
+    _wrap(Keeper, "beat", lambda original, self, t_us: None)
+
+
+@_break
+def result_played_on() -> None:
+    """A result that a restart finds counts as a game to be gone on with."""
+
+    def resume(original: Any, self: Course, game: Game, match: Any, number: int, t_us: int) -> None:
+        game.ending = None
+        original(self, game, match, number, t_us)
+
+    _wrap(Course, "resume", resume)
+
+
+@_break
+def checksums_ignored() -> None:
+    """Whatever can be read of a line of the journal is believed."""
+
+    def read(original: Any, head: Any, text: bytes) -> Any:
+        with contextlib.suppress(ValueError):
+            return msgspec.json.decode(text, type=journal_lines.Entry)
+        return None
+
+    _wrap(journal_lines, "_entry", read)
+
+
+@_break
+def written_in_place() -> None:
+    """A kept file is written over itself, without a copy."""
+    _wrap(kept_file.KeptFile, "write", lambda original, self, data: self.path.write_bytes(data))
 
 
 # -- hop 7: the rules --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import random
+import shutil
 import threading
 from pathlib import Path
 
@@ -73,9 +74,17 @@ def test_damage_is_set_aside_and_said(tmp_path: Path, seed: int) -> None:
             assert any(data == file.read_bytes() for file in path.glob("board.json.*-1"))
 
 
-def test_a_choice_out_of_range_is_no_choice(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "choice",
+    [
+        *(Chosen(brightness_pct=1), Chosen(brightness_pct=101), Chosen(volume_pct=-1), Chosen(volume_pct=101)),
+        *(Chosen(out=("a1", name)) for name in ("h1", "a8", "a0", "aa1")),
+    ],
+    ids=str,
+)
+def test_a_choice_out_of_range_is_no_choice(choice: Chosen, tmp_path: Path) -> None:
     """A file that was made by hand with a fitting checksum, but a value that no board can show, is damaged."""
-    (tmp_path / "board.json").write_bytes(chosen._format(Chosen(brightness_pct=1)))
+    (tmp_path / "board.json").write_bytes(chosen._format(choice))
     found, sentence = load(tmp_path)
     assert (Chosen(), True) == (found, "board.json.damaged-1" in str(sentence))
 
@@ -121,11 +130,41 @@ def test_the_keeper_tries_again_until_the_disk_is_back(tmp_path: Path, caplog: p
     assert 1 == sum("cannot be written" in record.message for record in caplog.records)
 
 
+def test_the_keeper_tries_ever_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each wait is twice the last one up to 2 s, the next fault begins anew, and each fault is said once."""
+    state, waits, again = tmp_path / "later", [], threading.Event()
+
+    def pause(self: ChosenKeeper, wait_s: float) -> None:
+        waits.append(wait_s)
+        if len(waits) in (6, 7):
+            state.mkdir()
+
+    class Again(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "is kept again" in record.getMessage():
+                again.set()
+
+    monkeypatch.setattr(ChosenKeeper, "_pause", pause)
+    monkeypatch.setattr(chosen.log, "handlers", [*chosen.log.handlers, Again()])
+    keeper = ChosenKeeper(state, Chosen())
+    for choice in (ONE, TWO):
+        again.clear()
+        keeper.put(choice)
+        assert again.wait(10)
+        assert (choice, None) == load(state)
+        shutil.rmtree(state)
+    assert (True, None) == (keeper.close(), keeper.fault)
+    assert [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 0.1] == waits
+    assert 2 == sum("cannot be written" in record.message for record in caplog.records)
+
+
 def test_the_keeper_ends_on_a_disk_that_never_comes_back(tmp_path: Path) -> None:
     """Closing while the disk refuses ends at once, and tells that the choice is not kept."""
     keeper = ChosenKeeper(tmp_path / "never", Chosen(), RETRY_S)
     keeper.put(ONE)
-    assert not keeper.close()
+    assert (False, False) == (keeper.close(), keeper._thread.is_alive())
 
 
 def test_a_write_that_fails_keeps_the_old_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,15 @@ def test_a_healthy_cell_has_no_detour() -> None:
     assert [] == scene.do(chord(("a4", "d1"), 0, 1_500 * MS))
 
 
+def test_there_is_no_detour_in_a_pause() -> None:
+    """Two edge cells that are held while the game is paused play nothing."""
+    scene = without("d4")
+    scene.table.press_button(scene.now_us)
+    scene.wait(BETWEEN_US)
+    assert [] == scene.do(chord(("a4", "d1"), 0, 1_050 * MS))
+    assert ("paused", []) == (scene.table.phase, scene.table.game.moves)
+
+
 def test_a_stuck_cell_masks_itself_and_heals() -> None:
     """A contact closed for 20 s is masked, told of and playable by its edges; opened, it is an ordinary cell again."""
     scene = playing(limits=NO_LIMITS)

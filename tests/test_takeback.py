@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from firmware.clock import Limits
-from firmware.game import Game
+from firmware.game import Game, Undone
 from firmware.game_record import game_of, record_of
 from firmware.games import morbak
 from firmware.record import format_record, parse_record, record_rules
@@ -71,9 +71,13 @@ def recorded_games() -> Iterator[tuple[Game, list[Standing]]]:
 
 
 def take_all_back(game: Game, before: list[Standing]) -> None:
+    """Back to the empty board, each takeback told with every move that went, forced passes too."""
     for expected in reversed(before):
+        moves = list(game.moves)
         assert game.take_back(10**12)
         assert expected == standing(game)
+        at = len(game.moves)
+        assert Undone(at, tuple(moves[at:])) == game.undone[-1]
     assert (False, 0, len(before)) == (game.take_back(10**12), len(game.moves), len(game.undone))
 
 
@@ -132,6 +136,16 @@ def test_a_game_is_taken_back_at_the_board_to_its_first_action(asker: str) -> No
     record = parse_record(format_record(record_of(scene.table.game, 1)))
     assert (tuple(texts), len(texts)) == (record.moves, len(record.takebacks))
     assert scene.table.game.states() == game_of(record).states()
+
+
+def test_a_finished_game_is_not_taken_back() -> None:
+    """What has ended a game stays, however it ended, and nothing of it is undone."""
+    for end in (lambda game: game.resign("a", 9), lambda game: game.agree(9)):
+        game, _ = played(morbak.STANDARD, "a", [morbak.parse_action("d4")])
+        end(game)
+        expected = (standing(game), game.ending)
+        assert not game.take_back(10)
+        assert (expected, []) == ((standing(game), game.ending), game.undone)
 
 
 def test_a_time_out_is_not_taken_back() -> None:
