@@ -27,6 +27,8 @@ def moves(rig: Rig, first: int = 0) -> list[tuple[int, bool]]:
 def started(*arguments: object, **more: object) -> Rig:
     rig = Rig(*arguments, **more)  # type: ignore[arg-type]
     rig.run(300_000)
+    while not rig.host.report and rig.now_us < 10_000_000:  # greetings are lost too
+        rig.run(100_000)
     assert rig.host.up
     return rig
 
@@ -147,7 +149,7 @@ def test_no_touch_is_lost_or_doubled_on_a_bad_cable(number: int, seed: int) -> N
         rig.host.frames.wanted = frame = dim(chance.randbytes(147))
         rig.tap(cell, chance.randrange(25_000, 90_000))
         wanted += [(cell, True), (cell, False)]
-    rig.run(300_000)
+    rig.run(500_000)
     assert wanted == moves(rig)
     assert on_the_strip(frame) == rig.lit()
     assert rig.host.splitter.bad > 20
