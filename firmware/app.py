@@ -21,6 +21,7 @@ from typing import NamedTuple
 from firmware.engine import Engine
 from firmware.games import morbak
 from firmware.orders import Order
+from firmware.sight import Sight, Unseen
 from hal.errors import PartError
 from hal.ports import Board, Clock, Scan
 
@@ -91,7 +92,8 @@ class ScanThread(_Thread):
     ) -> None:
         super().__init__("scan", failed)
         self._board, self._engine, self._clock, self._heard = board, engine, clock, heard
-        self._queue: deque[Scan] = deque()
+        self._queue: deque[tuple[Scan, Unseen | None]] = deque()
+        self._sight = Sight()
         self._ghosts = 0
 
     def run(self) -> None:
@@ -114,9 +116,9 @@ class ScanThread(_Thread):
             if due_us < now_us - CATCH_UP_US:
                 due_us = now_us + scan.period_us
 
-    def take(self) -> list[Scan]:
-        """Every scan queued since the last call, oldest first."""
-        scans: list[Scan] = []
+    def take(self) -> list[tuple[Scan, Unseen | None]]:
+        """Every scan queued since the last call, oldest first, and what it shows to have been out of sight."""
+        scans: list[tuple[Scan, Unseen | None]] = []
         with contextlib.suppress(IndexError):
             while True:
                 scans.append(self._queue.popleft())
@@ -126,13 +128,14 @@ class ScanThread(_Thread):
         due_us = self._engine.due_us
         # A deadline wants one scan in the queue, not one a millisecond: those would push out edges of a slow loop.
         waited_for = due_us is not None and due_us <= scan.known_us and not self._queue
-        if not scan.edges and not scan.buttons and scan.ghosts == self._ghosts and not waited_for:
+        unseen = self._sight.step(scan)
+        if not (scan.edges or scan.buttons or scan.ghosts != self._ghosts or waited_for or unseen):
             return
-        if len(self._queue) >= QUEUE_SCANS:
+        if len(self._queue) >= QUEUE_SCANS and not unseen:  # sight is lost a few times a second at most
             self._engine.lost_edges += len(scan.edges)
             return
         self._ghosts = scan.ghosts
-        self._queue.append(scan)
+        self._queue.append((scan, unseen))
         self._heard()
 
 
@@ -299,7 +302,9 @@ class App:
         self._scheduled = False
         changed = False
         try:
-            for scan in self._scan.take():
+            for scan, unseen in self._scan.take():
+                if unseen is not None:
+                    self.engine.lost(unseen)
                 changed |= self.engine.hear(scan, self.clock.now_us())
         except Exception as error:  # noqa: BLE001 - ends the app: to play on without this touch would lose a move
             self._fail(error)

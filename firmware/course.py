@@ -89,12 +89,13 @@ class Course(Judging):
         self.safe: Reason | None = None  # why the board is in safe mode, and plays nothing
         self.pips_until_us: int | None = None
         self.lot_us: int | None = None
+        self._halted: int | None = None  # the revision at which a clock was stopped because the contacts were lost
         self.put_out(frozenset(morbak.parse_cell(name) for name in chosen.out))
 
     @property
     def countdown(self) -> Countdown | None:
         """When a game without a limit a move is parked if nobody touches the board; None where that cannot happen."""
-        if self.phase != "play" or self.match.limits.move_us is not None:
+        if self.phase != "play" or self.match.limits.move_us is not None or self._blind_us is not None:
             return None
         end_us = max(self.phase_us, self._touched_us) + self.times.park_us
         return Countdown(end_us - self.times.countdown_us, end_us)
@@ -270,6 +271,26 @@ class Course(Judging):
         self._enter("play", t_us)
         if tapped:
             self.gesture.guard(t_us + self.gesture.times.turn_guard_us)
+
+    # -- contacts out of sight ---------------------------------------------------------------------------------
+
+    def _halt(self, t_us: int) -> None:
+        self.pips_until_us = self._halted = None
+        if self.game is not None and self.game.clocks.running is not None:
+            self.game.pause(t_us)
+            self._halted = self.revision
+
+    def _go_on(self, lost_us: int, t_us: int) -> None:
+        if self.game is not None and self._halted == self.revision:
+            self.game.run(t_us)
+        elif self.game is not None and self.game.clocks.running is not None:  # a turn began meanwhile
+            self.game.pause(self.game.clocks.since_us)
+            self.game.run(t_us)
+        if self.menu is not None:
+            self.menu.delay(lost_us)
+        if self.phase == "lobby":
+            self.phase_us += lost_us
+            self.lot_us = None if self.lot_us is None else self.lot_us + lost_us
 
     # -- what comes by itself ----------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from firmware.latency import LatencyMeter
 from firmware.lights import Lights
 from firmware.orders import Order
 from firmware.quiet import QUIET_PCT, Hours, Screen
+from firmware.sight import Unseen
 from firmware.snapshot import Snapshot
 from firmware.sounds import NOTES, Sounds
 from firmware.strips import StripLights
@@ -94,6 +95,10 @@ class Engine:
     def begin(self, t_us: int) -> None:
         """The first scan was at `t_us`: fingers that are down in it are dead until lifted. For the scan thread."""
         self.table.gesture.guard(t_us + 1)
+
+    def lost(self, unseen: Unseen) -> None:
+        """Nothing was known of the contacts, as the scan has shown that is heard next."""
+        self.table.unseen(*unseen)
 
     def hear(self, scan: Scan, t_us: int) -> bool:
         """Feed one scan to the table at `t_us`; True if anything that shines or is told may have changed."""

@@ -159,6 +159,10 @@ class Gesture:
         self._heal()
         return events
 
+    def rest(self, t_us: int) -> None:
+        """Dead fingers, which were out of sight, have rested since `t_us` only."""
+        self._dead = dict.fromkeys(self._dead, t_us)
+
     def guard(self, until_us: int) -> None:
         """Presses before `until_us` are dead: a quick second tap must not play the opponent's move."""
         self.guard_until_us = max(self.guard_until_us, until_us)

@@ -42,7 +42,8 @@ class Judging(ABC):
         self._hearing = Hearing()
         self._known_us = self._touched_us = start_us
         self._ghosts = 0
-        self._orders: list[Deadline] = []  # buttons and operators, in the order of their times
+        self._orders: list[Deadline] = []  # buttons, operators and losses of sight, in the order of their times
+        self._blind_us: int | None = None  # since when nothing is known of the contacts
         self.out: frozenset[int] = frozenset()  # cells that were put out of use
         self._stuck: frozenset[int] = frozenset()
         self.doubted: frozenset[int] = frozenset()  # cells that have been stuck, until one is tapped
@@ -67,6 +68,31 @@ class Judging(ABC):
         """Have something done in its turn, as of `t_us`."""
         insort(self._orders, (t_us, act), key=lambda order: order[0])
 
+    def unseen(self, since_us: int, until_us: int | None) -> None:
+        """Nothing is known of the contacts from `since_us` until `until_us` (None: yet): it does not count as time.
+
+        Nothing comes by itself meanwhile, and fingers that were on the board count for nothing until lifted.
+        """
+        self.order(since_us, self._lose_sight)
+        if until_us is not None:
+            self.order(until_us, self._regain_sight)
+
+    def _lose_sight(self, t_us: int) -> None:
+        if self._blind_us is None:
+            self._blind_us = t_us
+            self._lift_all(t_us)
+            self._halt(t_us)
+
+    def _regain_sight(self, t_us: int) -> None:
+        if self._blind_us is None:
+            return
+        self._lift_all(t_us)
+        self.gesture.rest(t_us)
+        self.gesture.guard(t_us + 1)  # what is down now came down unseen
+        lost_us, self._blind_us = t_us - self._blind_us, None
+        self._touched_us = min(self._touched_us + lost_us, t_us)
+        self._go_on(lost_us, t_us)
+
     def advance(self, known_us: int) -> None:
         """Judge everything up to `known_us` in the order of its own time.
 
@@ -84,7 +110,7 @@ class Judging(ABC):
             if self.previews.prune(self._known_us):
                 self._snapshot = None
             return False
-        if self.gesture.due_us == t_us:
+        if self._blind_us is None and self.gesture.due_us == t_us:
             self._advance_gesture(t_us)
         elif self._hearing.due_us == t_us:
             self._hear(self._hearing.pop())
@@ -119,9 +145,9 @@ class Judging(ABC):
     @property
     def due_us(self) -> int | None:
         """The next time at which something is to be judged; None while nothing waits."""
-        limits_us = (t_us for t_us, _ in self._deadlines())
-        ordered_us = self._orders[0][0] if self._orders else None
-        waiting = (self.gesture.due_us, self._hearing.due_us, ordered_us, *limits_us)
+        waiting = [self._hearing.due_us, self._orders[0][0] if self._orders else None]
+        if self._blind_us is None:
+            waiting += [self.gesture.due_us, *(t_us for t_us, _ in self._deadlines())]
         return min((t for t in waiting if t is not None), default=None)
 
     # -- what it means: the table's ------------------------------------------------------------------------------
@@ -159,11 +185,19 @@ class Judging(ABC):
     def _deadlines(self) -> Iterator[Deadline]:
         """What will happen by itself if nobody acts, with its time."""
 
+    @abstractmethod
+    def _halt(self, t_us: int) -> None:
+        """Let clocks stand still from `t_us` on."""
+
+    @abstractmethod
+    def _go_on(self, lost_us: int, t_us: int) -> None:
+        """Go on at `t_us` as if the last `lost_us` had not been."""
+
     # -- judged in order -------------------------------------------------------------------------------------------
 
     def _light(self, cell: int, t_us: int) -> None:
         """Light a cell under a finger, unless it is known already that this touch counts for nothing."""
-        if t_us < self.gesture.guard_until_us or self.gesture.spoiled:
+        if t_us < self.gesture.guard_until_us or self.gesture.spoiled or self._blind_us is not None:
             return
         answer = self._answers(cell, t_us)
         if answer is not None:
@@ -186,6 +220,8 @@ class Judging(ABC):
             self._understand(self.gesture.release(heard.what, heard.t_us))
             self.previews.end(heard.what, heard.t_us)
         elif heard.order == PRESS:
+            if self._blind_us is not None:
+                self.gesture.guard(heard.t_us + 1)
             self._touch(heard.t_us)
             self._touched_us = heard.t_us
             self._understand(self.gesture.press(heard.what, heard.t_us))

@@ -105,6 +105,12 @@ class Menu:
         """Somebody touches the board: the menu stays open."""
         self._touched_us = t_us
 
+    def delay(self, us: int) -> None:
+        """So much time has passed that does not count."""
+        self._touched_us += us
+        if self.asked is not None:
+            self.asked = self.asked._replace(since_us=self.asked.since_us + us)
+
     def withdraw(self, t_us: int) -> None:
         """The request is over without an answer."""
         self.asked, self._touched_us = None, t_us

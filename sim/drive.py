@@ -18,6 +18,7 @@ from firmware.gesture import TouchTimes
 from firmware.lights import Lights
 from firmware.match import Match
 from firmware.phases import PhaseTimes
+from firmware.sight import Sight
 from firmware.table import Table
 from hal.profile import Profile, load, shipped
 from sim.board import SimBoard
@@ -83,6 +84,7 @@ class Drive:
         self._fingers: deque[Finger] = deque()
         self._scan_us = self._check_us = start_us
         self._ghosts = 0
+        self._sight = Sight()
 
     @property
     def now_us(self) -> int:
@@ -133,14 +135,17 @@ class Drive:
         scan = self.board.scan(t_us)
         self.scans += 1
         self._scan_us = t_us + scan.period_us
-        due_us = self.engine.due_us
+        due_us, unseen = self.engine.due_us, self._sight.step(scan)
         if (
-            scan.edges
+            unseen
+            or scan.edges
             or scan.buttons
             or scan.ghosts != self._ghosts
             or (due_us is not None and due_us <= scan.known_us)
         ):
             self._ghosts = scan.ghosts
+            if unseen is not None:
+                self.engine.lost(unseen)
             self.engine.hear(scan, t_us)
             for call in self.heard:
                 call(t_us)

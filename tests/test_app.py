@@ -21,6 +21,7 @@ from firmware.gesture import TouchTimes
 from firmware.lights import Lights
 from firmware.match import Match
 from firmware.phases import PhaseTimes
+from firmware.sight import Unseen
 from firmware.snapshot import Snapshot
 from firmware.table import Table
 from hal.errors import PartError
@@ -214,9 +215,18 @@ def test_only_what_matters_is_queued(monkeypatch: pytest.MonkeyPatch) -> None:
     ghost, still, clear = scan(ghosts=5, t_us=8), scan(ghosts=5, t_us=9), scan(t_us=10)
     rig = Scanning([scan(), edge, scan(), ghost, still, clear, scan()], monkeypatch)
     rig.run()
-    assert [edge, ghost, clear] == rig.thread.take()
+    assert [(edge, None), (ghost, None), (clear, None)] == rig.thread.take()
     assert 3 == rig.heard
     assert [] == rig.thread.take()
+
+
+def test_a_loss_of_sight_is_queued(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scan that shows that contacts are out of sight reaches the loop, and so does the one that ends it."""
+    seen, unknown, again = scan(t_us=20 * MS), scan(t_us=10 * MS), scan(t_us=5000 * MS)
+    dead = unknown._replace(t_us=1500 * MS)
+    rig = Scanning([seen, unknown, dead, dead, again], monkeypatch)
+    rig.run()
+    assert [(dead, Unseen(10 * MS, None)), (again, Unseen(10 * MS, 5000 * MS))] == rig.thread.take()
 
 
 def test_a_full_queue_keeps_the_oldest_and_counts_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +235,7 @@ def test_a_full_queue_keeps_the_oldest_and_counts_the_rest(monkeypatch: pytest.M
     lost = [scan(Edge(9, 1, True), Edge(9, 2, False), Edge(9, 3, True))] * 5
     rig = Scanning([*kept, *lost], monkeypatch)
     rig.run()
-    assert (kept, 15) == (rig.thread.take(), rig.engine.lost_edges)
+    assert ([(scan, None) for scan in kept], 15) == (rig.thread.take(), rig.engine.lost_edges)
     rig.engine.check(0)
     health = rig.engine.document(0)["health"]
     assert not health["ok"]
@@ -245,7 +255,7 @@ def test_a_change_of_ghosts_outlasts_a_full_queue(monkeypatch: pytest.MonkeyPatc
 
     rigs.append(Scanning(script(), monkeypatch))
     rigs[0].run()
-    assert ([scan(ghosts=3, t_us=1)], 0) == (rigs[0].thread.take(), rigs[0].engine.lost_edges)
+    assert ([(scan(ghosts=3, t_us=1), None)], 0) == (rigs[0].thread.take(), rigs[0].engine.lost_edges)
 
 
 def test_a_deadline_takes_one_place_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +265,7 @@ def test_a_deadline_takes_one_place_in_the_queue(monkeypatch: pytest.MonkeyPatch
     rig = Scanning([*quiet, *edges], monkeypatch)
     rig.engine.due_us = -10 * MS
     rig.run()
-    taken = rig.thread.take()
+    taken = [scan for scan, _ in rig.thread.take()]
     assert (edges, 0) == (taken[-100:], rig.engine.lost_edges)
     assert [quiet[0]] == taken[:-100]
 

@@ -30,7 +30,7 @@ PURE = {
     "firmware/lights.py", "firmware/menu.py", "firmware/moments.py", "firmware/palette.py", "firmware/phases.py",
     "firmware/picture.py", "firmware/hearing.py", "firmware/draw.py",
     "firmware/previews.py", "firmware/record.py", "firmware/rhythm.py", "firmware/scenes.py",
-    "firmware/save.py", "firmware/settings_text.py", "firmware/snapshot.py", "firmware/state.py",
+    "firmware/save.py", "firmware/settings_text.py", "firmware/sight.py", "firmware/snapshot.py", "firmware/state.py",
     "firmware/starts.py", "firmware/state_archive.py", "firmware/table.py", "firmware/watchdog.py",
 }  # fmt: skip
 IMPURE_MODULES = {
