@@ -88,7 +88,6 @@ class Judging(ABC):
             return
         self._lift_all(t_us)
         self.gesture.rest(t_us)
-        self.gesture.guard(t_us + 1)  # what is down now came down unseen
         lost_us, self._blind_us = t_us - self._blind_us, None
         self._touched_us = min(self._touched_us + lost_us, t_us)
         self._go_on(lost_us, t_us)

@@ -105,7 +105,11 @@ def test_nobody_falls_asleep_out_of_sight() -> None:
     scene = playing(limits=NO_LIMITS).moves("d4")
     touched_us = scene.table._touched_us
     scene.wait(290 * S)
-    breaks(scene, 100 * S)
+    scene.drive.board.change(BROKEN)
+    scene.wait(100 * S)
+    assert ("play", None, None) == (scene.table.phase, scene.table.countdown, scene.table.snapshot.countdown)
+    scene.drive.board.change(HEALTHY)
+    scene.wait(SLACK_US)
     assert "play" == scene.table.phase
     scene.wait(touched_us + 399 * S - scene.now_us)
     assert "play" == scene.table.phase
@@ -119,6 +123,9 @@ def test_fingers_that_were_out_of_sight_are_dead() -> None:
     start_us = scene.now_us
     scene.drive.fingers([Finger(start_us, 24, True), Finger(start_us + 3 * S, 0, True)])
     scene.wait(400 * MS)
+    scene.drive.board.change(BROKEN)
+    scene.wait(2 * S)
+    assert () == scene.table.snapshot.touches
     breaks(scene, 20 * S)
     scene.wait(2 * S)
     scene.drive.fingers([Finger(scene.now_us, 24, False), Finger(scene.now_us, 0, False)])
@@ -127,13 +134,16 @@ def test_fingers_that_were_out_of_sight_are_dead() -> None:
     assert ["xd4"] == scene.do(hold("d4", 0, 900 * MS))
 
 
-def test_a_finger_out_of_sight_is_not_reported_as_stuck() -> None:
-    """Twenty seconds of which nobody knows whether the finger was there do not mask its cell."""
+def test_a_finger_out_of_sight_has_rested_since_it_was_seen() -> None:
+    """It is reported as stuck after 20 s in which the contact was seen to be closed."""
     scene = playing()
-    scene.drive.fingers([Finger(scene.now_us, 0, True), Finger(scene.now_us + 20 * S, 0, False)])
+    scene.drive.fingers([Finger(scene.now_us, 0, True)])
     scene.wait(400 * MS)
     breaks(scene, 30 * S)
-    assert (frozenset(), set()) == (scene.table.masked, scene.table.gesture.stuck)
+    scene.wait(19 * S)
+    assert frozenset() == scene.table.masked
+    scene.wait(2 * S)
+    assert {0} == scene.table.masked
 
 
 def test_what_is_asked_in_the_menu_waits() -> None:
@@ -149,6 +159,11 @@ def test_what_is_asked_in_the_menu_waits() -> None:
     assert scene.table.menu is not None and scene.table.menu.asked is not None
     scene.wait(2 * S)
     assert scene.table.menu is not None and scene.table.menu.asked is None
+    scene.wait(20 * S)
+    breaks(scene, 60 * S)
+    assert scene.table.menu is not None
+    scene.wait(10 * S)
+    assert None is scene.table.menu
 
 
 def test_a_game_does_not_start_out_of_sight() -> None:
@@ -164,6 +179,31 @@ def test_a_game_does_not_start_out_of_sight() -> None:
     scene.wait(S)
     assert "play" == scene.table.phase
     assert 119 * S < 1000 * left_ms(scene)[1]
+
+
+def test_the_lot_is_not_drawn_out_of_sight() -> None:
+    """Whoever can still open the options with two corners is given all of the time for it."""
+    scene = Scene()
+    scene.wait(50 * MS)
+    scene.tap("d4")
+    scene.wait(S)
+    breaks(scene, 60 * S)
+    scene.wait(100 * MS)
+    assert ("lobby", None) == (scene.table.phase, scene.table.lot_us)
+
+
+def test_the_start_button_pauses_out_of_sight() -> None:
+    """A game that was paused while the contacts did not answer stays so, and its clocks stand."""
+    scene = playing().moves("d4")
+    scene.drive.board.change(BROKEN)
+    scene.wait(10 * S)
+    scene.table.order(scene.now_us, scene.table.press_button)
+    scene.wait(10 * S)
+    scene.drive.board.change(HEALTHY)
+    scene.wait(SLACK_US)
+    before = left_ms(scene)
+    scene.wait(5 * S)
+    assert ("paused", before) == (scene.table.phase, left_ms(scene))
 
 
 def test_an_operator_may_act_before_the_contacts_are_back() -> None:
@@ -189,7 +229,9 @@ def test_edges_from_out_of_sight_do_not_act(late: bool) -> None:
     if late:
         table.unseen(t_us, None)
         table.advance(t_us)
-        table.feed(Scan(t_us + 5 * S, edges, 0, t_us + 5 * S, 1))
+        table.feed(Scan(t_us + 5 * S, edges[:1], 0, t_us + 5 * S, 1))
+        assert () == table.snapshot.touches
+        table.feed(Scan(t_us + 5 * S, edges[1:], 0, t_us + 5 * S, 1))
         table.unseen(t_us, t_us + 5 * S)
     else:
         table.unseen(t_us, t_us + 5 * S)
