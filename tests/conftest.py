@@ -6,6 +6,7 @@ A rung that needs a system part (a browser) is listed as not run where the part 
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import random
 import shutil
@@ -27,6 +28,11 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 # rung -> what it needs, and whether that is here
 RUNGS = {
     "browser": ("chromium (apt install chromium)", CHROMIUM is not None),
+    # Imported it would leave its pipe in this directory.
+    "lgpio": (
+        "lgpio (Debian's python3-lgpio where there is no wheel, as for Python 3.13)",
+        importlib.util.find_spec("lgpio") is not None,
+    ),
     "strace": ("strace (apt install strace)", shutil.which("strace") is not None),
     "root": ("root, to be several users", os.geteuid() == 0),
     "disk": ("root and a loop device (mount, fsfreeze), to have a disk of its own", mountable()),

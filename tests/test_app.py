@@ -176,13 +176,13 @@ def starts_us(costs_us: list[int], patch: pytest.MonkeyPatch, late_us: int = 0) 
 
 
 def test_scans_are_paced_by_absolute_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long a scan takes, the next begins a period after the last was due, not after it ended."""
+    """However long a scan takes, the next begins a period after the last was due, not after it ended (case D13)."""
     costs_us = [10, 400, 999, 0, 350, 1]
     assert [0, 1000, 2000, 3000, 4000, 5000, 6000] == starts_us(costs_us, monkeypatch)
 
 
 def test_late_wake_ups_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scan that begins late does not delay those after it."""
+    """A scan that begins late does not delay those after it (case C22)."""
     assert [0] + [turn * 1000 + 80 for turn in range(1, 101)] == starts_us([20] * 100, monkeypatch, late_us=80)
 
 
@@ -200,7 +200,7 @@ def test_the_board_sets_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_lateness_of_scans_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The meter counts every scan and how late it began."""
+    """The meter counts every scan and how late it began (case D9)."""
     rig = Scanning([scan(period_us=MS)] * 10, monkeypatch, late_us=70)
     rig.run()
     assert {"count": 11, "p50_us": 70, "p99_us": 70, "max_us": 70} == rig.engine.meter.report()["scan_late"]
@@ -331,7 +331,7 @@ class SlowLoop:
 
 
 def test_a_slow_loop_loses_nothing_and_keeps_the_order() -> None:
-    """Every edge that came while the loop stood still is heard once, in order, in the loop's own thread."""
+    """Every edge that came while the loop stood still is heard once, in order, in the loop's own thread (case C15)."""
     script = drumming(900)
     slow = SlowLoop(script)
     play(slow.app, slow.heard_all)
@@ -479,7 +479,7 @@ def test_a_change_wakes_the_leds() -> None:
 
 
 def test_one_thread_owns_the_leds_and_one_the_contacts() -> None:
-    """Frames and the dark end come from one thread, scans from another, and neither is the loop's."""
+    """Frames and the dark end come from one thread, scans from another, and neither is the loop's (case A30)."""
     through = threading.Event()
     board = ScriptBoard(drumming(60), IDLE)
     board.on_show = lambda: through.set() if len(board.frames) >= 5 else None

@@ -77,7 +77,7 @@ def test_auto_picks_by_the_model_and_says_why(
 def test_auto_goes_on_to_the_next_and_says_what_was_wrong(
     answers: dict[str, Leds], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A first choice that does not answer is named with its reason, and the next one is taken (case A3)."""
+    """A first choice that does not answer is named with its reason, and the next one is taken (cases A3, B12)."""
     caplog.set_level(logging.INFO)
     answers["rpi_ws281x"] = Chain()
     assert answers["rpi_ws281x"] is open_leds(profile(), machine(tmp_path, "Raspberry Pi 3 Model B Rev 1.2"))

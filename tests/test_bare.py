@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,28 @@ def test_the_shipped_boards_are_those_that_people_build() -> None:
         "pwm": ("gpiod", "rpi_ws281x"),
         "sim": ("sim", "sim"),
     } == drivers
+
+
+def test_a_board_that_cannot_be_understood_drives_no_pin(tmp_path: Path) -> None:
+    """A profile or settings with a mistake are refused before any driver is opened, so that every line stays as it was
+    at power-up: an input (case G7).
+    """
+    mistake = shipped("reference").read_text(encoding="utf-8").replace("diodes = true", "diods = true")
+    (tmp_path / "board.toml").write_text(mistake, encoding="utf-8")
+    (tmp_path / "settings.toml").write_text("[touch]\nhold_mss = 1\n", encoding="utf-8")
+    for arguments in (["--board", f"{tmp_path}/board.toml"], ["--board", "reference", "--config", "settings.toml"]):
+        code = (
+            "import hal.drivers\nfrom firmware.cli import main\n"
+            "hal.drivers._opener = lambda *_: print('a driver is opened')\n"
+            f"sys.exit(main({['run', '--port', '0', '--state', str(tmp_path), *arguments]!r}))"
+        )
+        ran = bare(code.replace("settings.toml", str(tmp_path / "settings.toml")))
+        assert (2, "") == (ran.returncode, ran.stdout), ran.stderr
+        assert "unknown key" in ran.stderr
+
+
+def test_every_dependency_is_bounded() -> None:
+    """A release that does not exist yet is not taken, so what installs today installs in a year (case G19)."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = project["dependencies"] + [each for extra in project["optional-dependencies"].values() for each in extra]
+    assert [] == [each for each in wanted if not re.match(r"[\w-]+>=[\d.]+,<[\d.]+( *;|$)", each)]

@@ -157,7 +157,7 @@ def test_a_healthy_board_says_what_it_is() -> None:
 
 
 def test_a_matrix_that_fails_is_named_and_recovers() -> None:
-    """While lines fail there are no edges and nothing more is known; LEDs go on; then all is as before (promise 5)."""
+    """While lines fail there are no edges and nothing more is known; LEDs go on; then all is as before (case D21)."""
     board, contacts, chain = opened()
     contacts.mask = 1
     board.scan(100_000)

@@ -180,7 +180,7 @@ class OneBehind(Wrong):
 
 
 class Late(Wrong):
-    """Waits for a pause between frames before it sends one, 20 ms of it."""
+    """Waits for a pause between frames before it sends one, 20 ms of it (case B8)."""
 
     def __init__(self, transfer: Transfer) -> None:
         def slow(data: bytes) -> None:

@@ -125,6 +125,21 @@ def test_edges_of_one_scan_come_by_own_time_then_releases_first_then_by_cell() -
     assert expected == debounce.step(12_000, 0b11100)
 
 
+@pytest.mark.parametrize(
+    ("moves", "touches"),
+    [
+        ([0, 3_000], 1),  # a tap shorter than the debounce
+        ([0, 3_000, 100_000, 103_000], 2),  # and another one
+        ([0, 40_000, 44_000, 90_000], 1),  # opened for less than the debounce
+        ([0, 40_000, 60_000, 63_000, 120_000, 160_000], 3),
+    ],
+)
+def test_every_press_has_its_release_and_the_next_is_a_press(moves: list[int], touches: int) -> None:
+    """The traces on which a library's bounce time lost a release, and then the next press, give whole pairs (C12)."""
+    edges = replay(Debounce(0, 10_000), moves, 1_000, 300_000)
+    assert [True, False] * touches == [edge.down for edge in edges]
+
+
 def test_a_missed_scan_loses_no_time() -> None:
     """Debounce counts time and not scans: a scan that comes late finds what has lasted (case D16)."""
     debounce = Debounce(0, 10_000)

@@ -226,7 +226,7 @@ def happened(moves: list[Finger], seed: int) -> list[Happening]:
 
 @pytest.mark.long
 def test_random_fingers_make_no_action_that_no_touch_explains(prove: bool, seed: int) -> None:
-    """Of 100,000 random moves of both sides' fingers at once, every action and every change of phase is explained."""
+    """Of 100,000 random moves of both sides' fingers at once each action and change of phase is explained (case G1)."""
     moves = list(islice(wander(Random(seed)), 100_000 if prove else 6_000))
     seen = happened(moves, seed)
     assert [] == unexplained(moves, seen), f"MORBAK_SEED={seed}"

@@ -116,7 +116,7 @@ def test_a_chord_is_broken_by_a_third_cell_or_by_lifting() -> None:
 
 
 def test_a_resting_cell_leaves_the_gesture() -> None:
-    """A cell down for 5 s leaves the gesture until lifted, counts for no second cell, and play goes on."""
+    """A cell down for 5 s leaves the gesture until lifted, counts for no second cell, and play goes on (case D26)."""
     script = [(0, "+", 5), (6000, "+", 9), (6100, "-", 9), (7000, "-", 5), (7100, "+", 5), (7200, "-", 5)]
     events = play(Gesture(TIMES), script, 8000)
     assert [("hold", 5, 800), ("left", 5, 5000), ("tap", 9, 6100), ("tap", 5, 7200)] == [

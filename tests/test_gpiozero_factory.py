@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -131,8 +130,6 @@ print(os.getcwd() == here, os.listdir("."), os.environ["LG_WD"], os.listdir(os.e
 
 def lgpio_in(folder: Path, **environment: str) -> list[str]:
     """What the program says when it is run in a folder."""
-    if importlib.util.find_spec("lgpio") is None:  # imported it would leave its pipe in this directory
-        pytest.skip("lgpio has no wheel for Python 3.13")
     given = {name: text for name, text in os.environ.items() if name not in ("LG_WD", "RUNTIME_DIRECTORY")}
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", PROGRAM],
@@ -146,6 +143,7 @@ def lgpio_in(folder: Path, **environment: str) -> list[str]:
     return ran.stdout.split()
 
 
+@pytest.mark.lgpio
 def test_lgpio_makes_its_pipe_where_it_may(tmp_path: Path) -> None:
     """lgpio's pipe is not made in the working directory, which stays what it was (case C10): it goes into a directory
     of its own that vanishes, or the one that a service manager gives.

@@ -105,7 +105,7 @@ def test_lit_and_neutralised_cells_are_steady(char: str, colour: str) -> None:
 
 @pytest.mark.parametrize(("char", "side"), [("x", "a"), ("y", "b")])
 def test_permuted_cells_breathe_in_four_seconds(char: str, side: Side) -> None:
-    """A permuted cell swings between 60 and 100 % of its owner's light, lowest at 0 s and 4 s, highest at 2 s."""
+    """A permuted cell swings from 60 to 100 % of its owner's light, lowest at 0 and 4 s, highest at 2 s (case H13)."""
     colours = course(PLAY._replace(cells=board(d4=char)), 24, 0, 8 * S, 10 * MS)
     levels = [leading(colour) / 255 for colour in colours]
     assert colours[:400] == colours[400:]

@@ -75,7 +75,7 @@ def scanned(wires: Wires, closed: int, accepted: int = 0) -> tuple[int, int]:
 
 def test_a_scan_selects_and_reads_every_row_once() -> None:
     """A scan costs one selection and one read of all columns a row, in order, and leaves no row driven
-    (cases D12, D14)."""
+    (cases C21, D12, D14)."""
     wires = Wires(7, 7, diodes=True)
     Scanner(wires, 7, 7, diodes=True).step(0)
     expected = [call for row in range(7) for call in (f"select {row}", "read")]

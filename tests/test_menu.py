@@ -247,7 +247,7 @@ def test_takebacks_repeat_to_the_first_action() -> None:
 
 
 def test_a_parked_game_can_be_left_for_a_new_one() -> None:
-    """From a paused game the menu opens too, and a new game goes through lobby and lot."""
+    """From a paused game the menu opens too, and a new game goes through lobby and lot (case G7)."""
     scene = playing(limits=Limits(None, 3 * S))
     scene.wait(10 * S)
     assert "paused" == scene.table.phase
@@ -277,7 +277,7 @@ def test_a_takeback_in_a_pause_stays_paused() -> None:
 
 @pytest.mark.parametrize("corners", [("a1", "g1"), ("a7", "g7")])
 def test_own_corners_show_the_pools(corners: tuple[str, str]) -> None:
-    """Two own corners held for 0.5 s show what is left to both sides for 1.5 s, and are no move."""
+    """Two own corners held for 0.5 s show what is left to both sides for 1.5 s, and are no move (case G13)."""
     scene = playing().moves("d4", "xd4")
     scene.wait(2 * S)
     assert [] == scene.do(chord(corners, 0, 520 * MS), settle_us=0)

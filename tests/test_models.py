@@ -59,7 +59,7 @@ def test_the_device_tree_names_the_generation(text: str, generation: int) -> Non
     ],
 )
 def test_a_model_and_a_pin_have_their_drivers(found: Model, gpio: int | None, drivers: list[str]) -> None:
-    """Each model has its drivers in order, each with a reason that names the model (cases A3, A4)."""
+    """Each model has its drivers in order, each with a reason that names the model (cases A3, A4, A6)."""
     choices = led_choices(found, gpio)
     assert drivers == [choice.driver for choice in choices]
     assert all(choice.why.startswith(found.name) for choice in choices)
@@ -107,7 +107,7 @@ def test_settings_count_for_their_model() -> None:
     ],
 )
 def test_the_core_clock_moves_as_config_txt_lets_it(found: Model, config: str, moves: tuple[int, int] | None) -> None:
-    """The core clock has the range of the model, or the value that config.txt fixes."""
+    """The core clock has the range of the model, or the value that config.txt fixes (case B9)."""
     assert moves == core_mhz(found, config)
 
 

@@ -218,7 +218,7 @@ def test_every_action_on_every_kind_of_cell_is_legal_or_refused_with_its_code(si
 
 @pytest.mark.parametrize("side", SIDES)
 def test_a_touch_means_the_one_action_of_its_cell_or_the_reason_why_not(side: Side) -> None:
-    """Own special and neutralised cells refuse; the others mean one kind, refused when nothing of it is left."""
+    """Own special and neutralised cells refuse; the others mean one kind, or nothing of it is left (case G27)."""
     swap = str.maketrans("abABxy", "abABxy" if side == "a" else "baBAyx")
     dead = {"A": Refusal.OWN_BLOCKED, "x": Refusal.OWN_PERMUTED, "*": Refusal.NEUTRALISED}
     kinds = {prefix: kind for kind, prefix in KINDS.items()}

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+import msgspec
 import pytest
 
+from firmware.gesture import Gesture, TouchTimes
 from hal.board import MatrixBoard
 from hal.debounce import Debounce
 from hal.noise import Noise, Noisy
-from hal.ports import Part
+from hal.ports import Edge, Part
 from hal.profile import load, shipped
 from sim.contacts import train
-from tests.test_board import Chain, Contacts, opened
+from tests.test_board import SIM, Chain, Contacts, opened
 
 STRAIGHT = tuple(range(49))
 S = 1_000_000
@@ -116,7 +118,7 @@ def test_a_finger_that_slides_over_the_board_is_no_noise() -> None:
 
 
 def test_noise_is_told_until_it_has_been_quiet_for_ten_seconds() -> None:
-    """A line that has stopped is told for ten seconds more, and then no longer."""
+    """A line that has stopped is told for ten seconds more, and then no longer (case D30)."""
     noise, debounce = Noise(7, 7, STRAIGHT), Debounce(0, 10_000)
     loud = glitching([24], 60, 2_000, 1)
     told = []
@@ -158,6 +160,37 @@ def test_a_board_is_deaf_until_its_lines_have_settled() -> None:
     assert 5 * S + 490_000 == scans[500].known_us
     assert {1_000} == {scan.period_us for scan in scans}
     assert board.health()["matrix"].ok
+
+
+def beside_the_leds(press_us: int, frame: bytes) -> list[Edge]:
+    """The edges of a second in which d4 is touched, and e4 reads closed for 3 ms after each frame that is lit."""
+    matrix = msgspec.structs.replace(SIM.matrix, press_us=press_us)
+    board, contacts, _ = opened(SIM._replace(matrix=matrix))
+    edges: list[Edge] = []
+    for t_us in range(0, S, 1_000):
+        since_us = t_us % 17_000
+        if since_us == 0:
+            board.show(frame, t_us)
+        touched, coupled = 300_000 <= t_us < 400_000, any(board.wire()) and since_us < 3_000
+        contacts.mask = touched << 24 | coupled << 25
+        edges += board.scan(t_us).edges
+    return edges
+
+
+@pytest.mark.parametrize("frame", [bytes(147), b"\xff" * 147], ids=["dark", "white"])
+def test_light_presses_no_sensor(frame: bytes) -> None:
+    """A pad that sees each frame of white go by is not touched by it where presses are deferred, and no finger is lost
+    (case D24).
+    """
+    assert [(300_000, 24, True), (400_000, 24, False)] == [tuple(edge) for edge in beside_the_leds(6_000, frame)]
+
+
+def test_what_light_does_to_a_contact_is_no_touch() -> None:
+    """On bare contacts the same is seen, and each is too short to be a touch: it commits nothing (case D24)."""
+    ours = [edge for edge in beside_the_leds(0, b"\xff" * 147) if edge.cell == 25]
+    gesture = Gesture(TouchTimes())
+    came = [event for edge in ours for event in (gesture.press if edge.down else gesture.release)(25, edge.t_us)]
+    assert {"press", "short"} == {event.kind for event in came}
 
 
 def test_a_board_that_is_not_deaf_hears_at_once() -> None:

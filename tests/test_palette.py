@@ -101,7 +101,7 @@ def test_ciede2000_agrees_with_the_published_pairs(one: Triple, two: Triple, dis
 
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_the_pair_lies_far_apart(sight: str) -> None:
-    """The two sides' colours are 55 or more apart for every sight."""
+    """The two sides' colours are 55 or more apart for every sight (cases H11, H12, H14)."""
     assert apart(DEFAULT.a, DEFAULT.b, sight) >= 55
 
 
@@ -158,7 +158,7 @@ STEADY: dict[str, dict[str, Colour]] = {
 @pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("board", STEADY)
 def test_steady_meanings_can_be_told_apart(board: str, sight: str) -> None:
-    """Any two meanings that stand still beside each other are 20 or more apart for every sight."""
+    """Any two meanings that stand still beside each other are 20 or more apart for every sight (cases H11, H12)."""
     pairs = combinations(STEADY[board].items(), 2)
     near = {f"{one}-{two}": distance for (one, x), (two, y) in pairs if (distance := apart(x, y, sight)) < 20}
     assert {} == near

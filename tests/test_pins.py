@@ -9,7 +9,7 @@ import pytest
 
 from hal.errors import ProfileError
 from hal.pins import HEADER, PI_CHIPS, Claim, Pin, conflict, parse
-from hal.profile import Profile, load
+from hal.profile import Profile, load, shipped
 from tests.test_profile import Tables, changed, toml
 
 
@@ -133,6 +133,15 @@ def test_a_profile_whose_pins_clash_is_refused(
         loaded(tmp_path, changed(section, **values))
     assert key == caught.value.key
     assert words in caught.value.reason
+
+
+def test_contacts_and_leds_share_no_line(tmp_path: Path) -> None:
+    """A row on the LEDs' data line, or on another line of their bus, would be seen as light (case D17)."""
+    reference = shipped("reference").read_text()
+    for gpio in ("GPIO10", "gpio11"):
+        (tmp_path / "board.toml").write_text(reference.replace('"GPIO5"', f'"{gpio}"', 1))
+        with pytest.raises(ProfileError, match=r"is wanted by leds.pin and by matrix.rows: SPI0"):
+            load(tmp_path / "board.toml")
 
 
 def test_a_profile_knows_its_pins(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_ramp_keeps_its_levels() -> None:
 
 @pytest.mark.parametrize("pct", [1, 10, 50])
 def test_a_dimmed_ramp_uses_the_levels_there_are(pct: int) -> None:
-    """Brightness works on fine steps: a dimmed ramp uses every level from visible to its brightest (case A31)."""
+    """Brightness works on fine steps: a dimmed ramp uses every level from visible to its brightest (cases A31, H9)."""
     dimmed = board(brightness_pct=pct)
     ramp = [wire(dimmed, bytes([value] * 3))[0] for value in range(256)]
     assert sorted(ramp) == ramp
@@ -91,7 +91,7 @@ def test_a_colour_is_dark_or_visible(colour: bytes, pct: int) -> None:
 
 @given(st.binary(min_size=3, max_size=3), st.integers(1, 100))
 def test_a_colour_keeps_its_hue(colour: bytes, pct: int) -> None:
-    """At any brightness each channel is within rounding of the colour scaled as a whole."""
+    """At any brightness each channel is within rounding of the colour scaled as a whole (case H9)."""
     got = wire(board(brightness_pct=pct), colour)
     want = ideal(colour, pct)
     if max(got) > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import msgspec
 import pytest
@@ -155,6 +156,25 @@ def test_half_of_a_small_budget_still_shows_what_is_lit(supply_ma: int) -> None:
 
 
 # -- several LEDs a cell, strips at the edges --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "dark_ma", "white_ma"),
+    [
+        ({"led_type": "ws2812b"}, 1, 43),
+        ({"led_type": "ws2812b-v5"}, 1, 37),
+        ({"led_type": "unknown"}, 1, 61),
+        ({"channel_ma": (5.0, 4.0, 3.0), "idle_ma": 0.5}, 0.5, 12.5),
+        ({"led_type": "unknown", "idle_ma": 2.0}, 2, 62),
+    ],
+)
+def test_what_an_led_draws_is_data(told: dict[str, Any], dark_ma: float, white_ma: float) -> None:
+    """The type of LED says what one draws, and whoever has measured his own says it channel by channel: nobody is asked
+    for a figure an LED (cases H4, H5). A quarter is added.
+    """
+    power = msgspec.structs.replace(SIM.power, **({"channel_ma": None, "idle_ma": None} | told))
+    limiter = Limiter(SIM._replace(power=power))
+    assert [1.25 * 49 * dark_ma, 1.25 * 49 * white_ma] == [limiter.current_ma(bytes(147)), limiter.current_ma(WHITE)]
 
 
 def test_every_led_of_the_chain_counts() -> None:

@@ -269,7 +269,7 @@ def test_a_colour_balance_is_three_shares(tmp_path: Path, value: list[object]) -
         ("matrix", {"bounce_us": 8000, "release_us": 7999}, "matrix.release_us", "bounce_us (8000)"),
         ("matrix", {"scan_hz": 400, "idle_hz": 401}, "matrix.idle_hz", "scan_hz (400)"),
         ("matrix", {"press_us": 9500}, "matrix.press_us", "5000 + 1000 us"),
-        ("matrix", {"settle_us": 72}, "matrix.settle_us", "7 rows"),
+        ("matrix", {"settle_us": 72}, "matrix.settle_us", "7 rows"),  # case D10
         ("leds", {"spi_hz": 3_000_000}, "leds.spi_hz", "a WS2812 wants"),
         ("leds", {"colour_order": "RGG"}, "leds.colour_order", "one of RGB, RBG, GRB, GBR, BRG, BGR"),
         ("leds", {"driver": "laser"}, "leds.driver", "there is no such driver; there are: sim"),

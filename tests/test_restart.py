@@ -158,7 +158,7 @@ def test_a_change_of_phase_alone_is_no_save(tmp_path: Path) -> None:
 
 
 def test_a_parked_game_comes_back_after_a_restart(tmp_path: Path) -> None:
-    """A game that was parked before a power cut is still there, and a tap goes on with it."""
+    """A game that was parked before a power cut is still there, and a tap goes on with it (case G6)."""
     with board(tmp_path) as (scene, _):
         best_of_3(scene)
         scene.moves("d4", "e5")

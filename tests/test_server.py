@@ -166,7 +166,7 @@ def test_other_sites_may_not_touch(live: Live) -> None:
 
 
 def test_a_socket_says_hello_and_the_state_first(live: Live) -> None:
-    """The first message tells how the board stands and what it is, then come frames of 147 bytes."""
+    """The first message tells how the board stands and what it is, then come frames of 147 bytes (case G24)."""
     with live.watch() as watch:
         watch.until(lambda: bool(watch.frames and watch.states))
         hello = watch.others[0]["hello"]
@@ -203,7 +203,7 @@ def test_the_clocks_are_told_once_a_second(live: Live) -> None:
 
 
 def test_a_game_by_posted_touches() -> None:
-    """Touches that are posted play: lobby, lot, lights, a hold, a refusal, and each state has its own number."""
+    """Touches that are posted play: lobby, lot, lights, a hold, a refusal; each state has its own number (case C19)."""
     with running("--seed", "1") as live, live.watch() as watch:
         live.tap("d4")
         watch.phase("lobby")
@@ -227,7 +227,7 @@ def test_a_game_by_posted_touches() -> None:
 
 
 def test_taps_without_a_pause_are_all_felt() -> None:
-    """A program that taps as fast as it can still gets through to play."""
+    """A program that taps as fast as it can still gets through to play (case G2)."""
     with running("--seed", "1") as live:
         for _ in range(200):
             live.tap("d4")

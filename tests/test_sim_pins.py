@@ -89,6 +89,16 @@ def test_pins_are_those_of_a_pi(factory: Any) -> None:
         pin.pull = "sideways"
 
 
+def test_two_boards_share_no_pins(factory: Any) -> None:
+    """A pin of one simulated board is free on another, and free again on its own once it is let go (case C18)."""
+    other = pins.SimFactory(REFERENCE, watching=False)
+    with LED(21, pin_factory=factory) as led, LED(21, pin_factory=other) as their_led:
+        led.on()
+        assert (True, False) == (factory.wires.driven(21), other.wires.driven(21)) == (led.is_lit, their_led.is_lit)
+    with LED(21, pin_factory=factory):
+        other.close()
+
+
 PROGRAM = """
 from gpiozero import Button, Device, OutputDevice
 row, button = OutputDevice(5, initial_value=False), Button(17)

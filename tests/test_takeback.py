@@ -119,7 +119,7 @@ def test_the_record_tells_of_every_takeback(seed: int, prove: bool) -> None:
 
 @pytest.mark.parametrize("asker", ["a", "b"])
 def test_a_game_is_taken_back_at_the_board_to_its_first_action(asker: str) -> None:
-    """By the menu, from either seat, with the other's consent each time: permutation, neutralisation and block too."""
+    """By the menu, from either seat, with the other's consent; scarce actions come back too (cases G3, G23)."""
     texts = ["d4", "a1", "xa1", "!a1", "d5", "g2", "#d4"]
     scene = playing().moves(*texts)
     ask, answer = ("b1", "f7") if asker == "a" else ("f7", "b1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from statistics import median
@@ -18,8 +17,6 @@ from tests.vm.test_vm import inside
 pytestmark = pytest.mark.vm
 
 INSIDE = KIT / "inside"
-LGPIO = importlib.util.find_spec("lgpio") is not None  # imported it would leave its pipe in this directory
-NO_WHEEL = "lgpio has no wheel for Python 3.13"
 MATRIX = load(shipped("reference")).matrix
 
 
@@ -38,13 +35,11 @@ def told(script: str, *arguments: str) -> Any:
     return json.loads(ran.stdout)
 
 
-@pytest.mark.parametrize("driver", ["gpiod", "gpiozero"])
+@pytest.mark.parametrize("driver", ["gpiod", pytest.param("gpiozero", marks=pytest.mark.lgpio)])
 def test_a_driver_passes_the_suite_on_the_virtual_pi(driver: str) -> None:
     """gpiod, and gpiozero through lgpio, keep every promise of a driver of the matrix, with diodes and without; no high
     line ever meets a low one, and nothing is driven in the end.
     """
-    if driver == "gpiozero" and not LGPIO:
-        pytest.skip(NO_WHEEL)
     kept = {conformance.name(check): "kept" for check in conformance.LINES}
     assert {"diodes": kept, "no diodes": kept, "shorts": 0, "driven": 0} == told("lines_bench.py", driver)
 
@@ -68,7 +63,7 @@ def test_a_scan_takes_fifteen_system_calls() -> None:
     assert {"ioctl": 15} == {name: count for name, count in calls["shipped"].items() if name != "clock_gettime"}
 
 
-@pytest.mark.skipif(not LGPIO, reason=NO_WHEEL)
+@pytest.mark.lgpio
 def test_a_scan_is_four_times_faster_than_with_devices(capsys: pytest.CaptureFixture[str]) -> None:
     """A scan through gpiod is at least four times as fast as one with gpiozero's devices in the same run."""
     times = told("scan_cost.py", "times")
