@@ -112,7 +112,6 @@ class Game:
         self.undone.append(Undone(index, tuple(self.moves[index:])))
         del self.moves[index:], self.times_us[index:]
         self.set_up()
-        self.timeouts_running = 0
         self.clocks = self.clocks.next_turn(self.mover, t_us)._replace(used_us=self._used_us())
         return True
 

@@ -71,12 +71,11 @@ def _replayed(table: Table, replay: Replay) -> Snapshot:
     ending = replay.ending
     return Snapshot(
         phase="replay",
-        phase_us=replay.shown_us if ending else replay.start_us,
+        phase_us=replay.shown_us,
         cells=morbak.cells(replay.state),
         last_cell=replay.last,
         last_us=replay.shown_us,
         touches=table.previews.touches,
-        starter=replay.starter,
         winner=ending.result if ending and ending.result != "draw" else None,
         line=ending.line if ending else (),
         ghosts=table.haze.cells,

@@ -14,7 +14,7 @@ class Replay:
 
     def __init__(self, game: Game, seq: int, t_us: int, step_us: int, *, loop: bool = False) -> None:
         """`seq`: the number of the game; `step_us`: how long each position shows; `loop`: begin again at its end."""
-        self.seq, self.starter, self.start_us = seq, game.starter, t_us
+        self.seq = seq
         self.moves = tuple(game.moves)
         self._states = game.states()
         self._ending = game.ending
@@ -48,6 +48,4 @@ class Replay:
             return False
         self.at = (self.at + 1) % (len(self.moves) + 1)
         self.shown_us = t_us
-        if self.at == 0:
-            self.start_us = t_us
         return True
