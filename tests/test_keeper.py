@@ -70,15 +70,16 @@ def test_every_action_is_saved_with_what_belongs_to_it() -> None:
 
 
 def test_a_result_finishes_its_game() -> None:
-    """The save of a result is marked finished, and the next game has the next number."""
+    """The save of a result is marked finished and is its game's last, and the next game has the next number."""
     disk = Disk()
     scene = scene_on(disk, limits=NO_LIMITS).play().moves("a1", "a7", "b1", "b7", "c1", "c7", "d1")
     save, finished = disk.saves[-1]
     assert (1, True, "line") == (save.game, finished, save.record.reason)
+    before = len(disk.saves)
     scene.wait(4 * S)
     scene.tap("e4")
     scene.wait(5 * S)
-    assert (2, False) == (disk.saves[-1][0].game, disk.saves[-1][1])
+    assert {(2, False)} == {(save.game, finished) for save, finished in disk.saves[before:]}
 
 
 def test_the_next_action_waits_for_the_commit() -> None:
@@ -147,16 +148,27 @@ def test_a_running_clock_is_never_5_s_behind() -> None:
     assert all(3_900 * MS <= later - sooner <= 4_600 * MS for sooner, later in pairwise(used))
 
 
+def test_whoever_acts_quickly_needs_no_more_saves() -> None:
+    """The save of an action holds the clocks too: nothing is written beside those of actions every 3 s (case F10)."""
+    disk = Disk()
+    scene = scene_on(disk, limits=NO_LIMITS).play()
+    for text in ("d4", "e5", "c6", "f2", "g4", "b3"):
+        scene.wait(3 * S)
+        assert [text] == scene.tap(text)
+    assert [] == disk.beats
+
+
 def test_a_game_that_is_left_is_finished_without_a_result() -> None:
-    """A new game from the menu closes the old one's record, which stays without a result."""
+    """A new game from the menu closes the old one's record without a result, its clocks as they were saved last."""
     disk = Disk()
     scene = scene_on(disk, limits=NO_LIMITS).play().moves("d4")
     scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
-    scene.wait(BETWEEN_US)
+    scene.wait(10 * S)
     scene.do(tap("e1", 0))
     scene.do(hold("c7", 0, 900 * MS))
     assert "lobby" == scene.table.phase
     save, finished = disk.saves[-1]
+    assert disk.beats[-1].used_us == save.used_us
     assert (1, True, True, None, ["d4"]) == (save.game, finished, save.left, save.record.result, moves_of(disk))
 
 

@@ -250,7 +250,7 @@ def test_a_write_that_fails_leaves_the_old_content(
             monkeypatch.undo()
         assert (f"{tmp_path / 'kept'} cannot be written", ".") == (told.split(":")[0], told[-1])
         renamed = ("rename", ".kept.new", "kept") in recorder.made
-        assert (NEW if renamed else OLD) == kept(tmp_path).read().value
+        assert (NEW if renamed else OLD, None, None) == kept(tmp_path).read()
         assert ".kept.new" not in directory(tmp_path)
     assert at >= 8
     assert NEW == kept(tmp_path).read().value
@@ -262,6 +262,17 @@ def test_a_link_is_written_through(tmp_path: Path) -> None:
     (tmp_path / "kept").symlink_to(tmp_path / "real")
     replace(tmp_path / "kept", NEW)
     assert (True, NEW) == ((tmp_path / "kept").is_symlink(), (tmp_path / "real").read_bytes())
+
+
+@pytest.mark.parametrize("action", [write, overwrite])
+def test_a_link_in_the_way_is_not_followed(action: Callable[[Path, bytes], None], tmp_path: Path) -> None:
+    """A link under the name of the file being written is cleared away with an error, and its target left alone."""
+    (tmp_path / "victim").write_bytes(OLDER)
+    (tmp_path / ".kept.new").symlink_to(tmp_path / "victim")
+    with pytest.raises(NotKept, match="kept cannot be written"):
+        action(tmp_path, NEW)
+    action(tmp_path, NEW)
+    assert {"victim": OLDER, "kept": NEW} == directory(tmp_path)
 
 
 def test_what_is_set_aside_is_kept(tmp_path: Path) -> None:

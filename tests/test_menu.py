@@ -173,9 +173,9 @@ def test_15_s_refuse(item: Item) -> None:
     """A request without an answer is refused after 15 s."""
     scene = opened(playing(limits=NO_LIMITS).moves("d4", "e5"))
     ask(scene, "a", item)
-    scene.wait(14 * S)
+    scene.wait(scene.table.menu.asked.since_us + 15 * S - MS - scene.now_us)
     assert scene.table.menu.asked is not None
-    scene.wait(2 * S)
+    scene.wait(50 * MS)
     assert ("menu", None) == (scene.table.phase, scene.table.menu.asked)
 
 

@@ -58,7 +58,8 @@ def test_a_game_is_drawn_in_the_terminal(state: Path, capsys: Output) -> None:
     """`records show N` prints the moves and the final board, row 7 on top."""
     assert 0 == main(["records", "show", "2", "--state", str(state)])
     lines = capsys.readouterr().out.splitlines()
-    assert "  1. a1 a7" in lines
+    assert lines[0].endswith("; a began; pool 7, neutralisations 1")
+    assert ["  1. a1 a7", "  3. b1 xa1", " 11. e1"] == [lines[1], lines[2], lines[6]]
     assert "1 * a a a a . ." in lines
     assert "7 b . b . b b ." in lines
     assert "  a b c d e f g" == lines[-2]

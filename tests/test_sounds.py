@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from firmware.choosing import Chosen
 from firmware.clock import Limits
-from firmware.sounds import NOTES, Sound
+from firmware.sounds import NOTES, Sound, Sounds
 from hal.board import MatrixBoard
 from hal.errors import PartError
 from hal.ports import Note
@@ -60,13 +60,41 @@ def test_each_touch_is_heard_once() -> None:
     assert ["press"] == sounder.take()
 
 
+def test_a_quick_second_touch_is_heard() -> None:
+    """A cell that is touched again before its light has gone out sounds again."""
+    scene, sounder = audible(limits=NO_LIMITS)
+    assert ["d4"] == scene.do(hold("d4", 0, 10 * MS), hold("d4", 100 * MS, 60 * MS))
+    assert ["press", "press"] == sounder.take()
+
+
+def test_of_several_sounds_the_weightiest_is_heard() -> None:
+    """A press that comes with a win or with little time is not heard before them."""
+    scene, _ = audible(limits=Limits(None, 60 * S))
+    scene.wait(51 * S)
+    contacts = scene.drive.board.contacts
+    contacts.press(24, scene.now_us)
+    scene.wait(50 * MS)
+    assert "low" == Sounds().step(scene.table, scene.now_us)
+    contacts.release(24, scene.now_us)
+    scene.wait(50 * MS)
+    scene.table.game.resign("a", scene.now_us)
+    scene.table._ended(scene.now_us)
+    scene.wait(4 * S)
+    contacts.press(24, scene.now_us)
+    scene.wait(50 * MS)
+    assert 1 == len(scene.table.snapshot.touches)
+    assert "win" == Sounds().step(scene.table, scene.now_us)
+
+
 def test_a_refusal_is_heard() -> None:
-    """A touch that the rules refuse sounds once more, another way."""
+    """A touch that the rules refuse sounds once more, another way, and not again while it shows."""
     scene, sounder = audible(limits=NO_LIMITS)
     scene.moves("d4", "xd4", "!d4")
     sounder.take()
     scene.tap("d4")
     assert ["press", "refused"] == sounder.take()
+    scene.wait(S)
+    assert [] == sounder.take()
 
 
 def test_little_time_is_heard_twice() -> None:

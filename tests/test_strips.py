@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from firmware.clock import Limits
-from firmware.palette import DARK
-from firmware.strips import lit
+from firmware.palette import DARK, DEFAULT, scale
+from firmware.strips import SIDES, left_us, lit
 from hal.profile import Profile, load, shipped
 from tests.scene import NO_LIMITS, S, Scene, playing
 
@@ -35,6 +35,29 @@ def strips(scene: Scene) -> tuple[list[int], list[int]]:
 def test_a_share_is_shown_in_whole_leds(left: int, whole: int, expected: int) -> None:
     """Of seven LEDs none are lit only where nothing is left, all only near the whole."""
     assert expected == lit(7, left, whole)
+
+
+def test_each_strip_has_its_sides_colour_and_third() -> None:
+    """The mover's strip shines fully in his colour, the other's at a third; time beyond the moves at 15 % of either."""
+    scene = playing(profile=profile_with(14, 14), limits=Limits(140 * S, None))
+    scene.moves("d4", "xd4", "c3", "xc3")
+    frame, mover = scene.drive.engine._frames._frame[3 * CELLS :], scene.table.game.mover
+    for at, side in enumerate(("a", "b")):
+        colour, level, moves = (DEFAULT.side(side), 1, 14) if side == mover else (DEFAULT.side(side), 1 / 3, 10)
+        strip = frame[42 * at : 42 * at + 42]
+        assert scale(colour, level) * moves + scale(colour, level * 0.15) * (14 - moves) == strip
+
+
+def test_each_side_has_its_own_time() -> None:
+    """The clock that runs takes from its side's strip only, and at its end that is dark but for the moves."""
+    scene = playing(profile=profile_with(14, 14), limits=Limits(140 * S, None))
+    rails = scene.table.snapshot.rails
+    own, t_us = SIDES.index(rails.running), rails.since_us
+    for spent_s, left in ((30, 110), (140, 0), (150, 0)):
+        found = [left_us(rails, side, t_us + spent_s * S) for side in SIDES]
+        assert (left * S, 140 * S) == (found[own], found[1 - own])
+    uneven = rails._replace(left_us=(50 * S, 70 * S), running=None)
+    assert [50 * S, 70 * S] == [left_us(uneven, side, t_us + S) for side in SIDES]
 
 
 def test_special_moves_go_out_one_by_one() -> None:

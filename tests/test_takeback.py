@@ -71,11 +71,12 @@ def recorded_games() -> Iterator[tuple[Game, list[Standing]]]:
 
 
 def take_all_back(game: Game, before: list[Standing]) -> None:
-    """Back to the empty board, each takeback told with every move that went, forced passes too."""
+    """Back to the empty board; each time the mover's clock runs anew, and every move that went is told, passes too."""
     for expected in reversed(before):
         moves = list(game.moves)
         assert game.take_back(10**12)
         assert expected == standing(game)
+        assert (game.mover, 10**12, 0) == (game.clocks.running, game.clocks.since_us, game.clocks.move_used_us)
         at = len(game.moves)
         assert Undone(at, tuple(moves[at:])) == game.undone[-1]
     assert (False, 0, len(before)) == (game.take_back(10**12), len(game.moves), len(game.undone))
