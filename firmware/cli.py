@@ -27,6 +27,8 @@ from firmware.attendant import attended
 from firmware.commands_board import add_doctor, add_pinout
 from firmware.commands_config import add_config
 from firmware.commands_operator import add_ctl, add_report, add_token
+from firmware.commands_install import add_install
+from firmware.commands_kiosk import add_kiosk
 from firmware.commands_records import add_numbered, add_records, one
 from firmware.commands_rules import add_perft, add_replay
 from firmware.commands_state import add_state_commands
@@ -116,6 +118,8 @@ def _parser() -> argparse.ArgumentParser:
     records = add_records(commands.add_parser("records", help="the games that were finished on this board"))
     _add_record_play(records.add_parser("play", help="one game plays itself again on a simulated board"))
     add_config(commands.add_parser("config", help="check and show the settings"))
+    add_install(commands.add_parser("install", help="have the board start by itself at power-on, as a service"))
+    add_kiosk(commands.add_parser("kiosk", help="show the page on the screen of this machine"))
     add_doctor(commands.add_parser("doctor", help="say what is wrong with this machine, and how to mend it"))
     add_pinout(commands.add_parser("pinout", help="the wiring of a board as a picture, and what to buy for it"))
     add_map(commands.add_parser("map", help="a guided walk that finds how a board is wired"), _workbench)
@@ -165,7 +169,7 @@ def _run(parsed: argparse.Namespace) -> int:
         time.sleep(started.record.pause_s)
         run = _run_safe if started.record.safe else _run_well
         again = run(parsed, started, recent)
-    if again:
+    if again and "NOTIFY_SOCKET" not in os.environ:  # a service is started anew by its manager
         start_anew()
     return 0
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -17,6 +21,7 @@ from hal import conformance
 from hal.conformance_leds import LEDS, LedBench, LedCheck, Shown
 from hal.drivers import rpi_ws281x_helper, rpi_ws281x_leds
 from hal.drivers.rpi_ws281x_leds import HELPER, SENTENCES, HelpedLeds, audio_problem, open_leds
+from hal.drivers.rpi_ws281x_reach import SOCKET, CalledWay, StartedWay
 from hal.errors import PartError
 from hal.ports import Leds
 from hal.profile import Profile, load, shipped
@@ -243,8 +248,7 @@ def test_root_that_is_not_given_is_said_with_its_command(library: Library, tmp_p
     sudo = tmp_path / "sudo"
     sudo.write_text("#!/bin/sh\nexit 1\n")
     sudo.chmod(0o755)
-    leds = HelpedLeds(profile(), tmp_path, ["sudo"])
-    leds._command[0:1] = ["sudo"]
+    leds = HelpedLeds(profile(), tmp_path, StartedWay(["sudo"]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
         with pytest.raises(PartError, match=r"needs root for GPIO18: `echo .*NOPASSWD: .*helper \*"):
@@ -316,8 +320,8 @@ def tried(leds: HelpedLeds) -> bool:
     except PartError as fault:
         if "starting" not in str(fault):
             raise
-        assert leds._process is not None and leds._process.stdout is not None
-        rpi_ws281x_leds.select.select([leds._process.stdout.fileno()], [], [], 5)
+        assert leds._helper is not None
+        rpi_ws281x_leds.select.select([leds._helper], [], [], 5)
         return False
     return True
 
@@ -411,9 +415,9 @@ def test_a_helper_that_is_asked_to_end_blanks_first(library: Library, name: str)
     """SIGTERM and SIGHUP to the helper itself leave the chain dark, and closing then has nothing to do (A28)."""
     leds = opened()
     leds.write(LIT)
-    assert leds._process is not None
+    assert leds._helper is not None
     os.kill(library.helper, signal.Signals[name])
-    leds._process.wait(5)
+    leds._helper.fate(5)
     assert DARK == library.shown[-1]
     with pytest.raises(PartError, match="ended by somebody else"):
         leds.write(LIT)
@@ -462,3 +466,136 @@ def test_a_helper_that_is_told_nonsense_says_so(capfd: pytest.CaptureFixture[str
     """The helper without its numbers ends with a sentence."""
     assert rpi_ws281x_helper.main([]) == 1
     assert capfd.readouterr().out == "failed 0 the helper takes 4 numbers: COUNT PIN CHANNEL DMA\n"
+
+
+# -- a helper that systemd starts when it is called --------------------------------------------------------------------
+
+
+class Listening:
+    """Stands for systemd and `morbak-leds.socket`: each call gets a helper, one at a time, others are hung up on."""
+
+    def __init__(self, path: Path, user: str) -> None:
+        path.parent.mkdir(parents=True)
+        self._command = [*COMMAND, "--caller", user]
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen()
+        self.helpers: list[subprocess.Popen[bytes]] = []
+        self.refused = 0
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                call, _ = self._listener.accept()
+                with call:
+                    if self.helpers and self.helpers[-1].poll() is None:
+                        self.refused += 1
+                    else:
+                        self.helpers.append(subprocess.Popen(self._command, stdin=call, stdout=call))
+
+    def close(self) -> None:
+        """No more calls."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join(5)
+        for helper in self.helpers:
+            helper.kill()
+            helper.wait()
+
+
+@pytest.fixture
+def listening(library: Library, tmp_path: Path) -> Iterator[Listening]:
+    """A helper that this user may call."""
+    calls = Listening(tmp_path / SOCKET, pwd.getpwuid(os.getuid()).pw_name)
+    yield calls
+    calls.close()
+
+
+def called(root: Path, pin: str = "GPIO18") -> HelpedLeds:
+    """The chain, by the helper behind the socket."""
+    leds = HelpedLeds(profile(pin), root, CalledWay(root / SOCKET))
+    leds.start()
+    return leds
+
+
+def test_a_called_helper_draws_and_ends_dark(library: Library, listening: Listening, tmp_path: Path) -> None:
+    """By the socket the library gets the same numbers and frames, and hanging up leaves the chain dark, no process."""
+    leds = called(tmp_path, "GPIO13")
+    leds.write(LIT)
+    leds.close()
+    leds.close()
+    assert [DARK, LIT, DARK, DARK] == library.shown
+    assert [["49", "13", "10", "1"]] == [line[1:] for line in library.begun]
+    assert 0 == listening.helpers[0].wait(5)
+
+
+def test_one_board_at_a_time_calls(library: Library, listening: Listening, tmp_path: Path) -> None:
+    """A second board waits for the first one's helper to end, and gets one of its own once it has (case A27)."""
+    first = called(tmp_path)
+    second = HelpedLeds(profile(), tmp_path, CalledWay(tmp_path / SOCKET))
+    waiting = threading.Thread(target=second.start)
+    waiting.start()
+    while not listening.refused:
+        time.sleep(0.01)
+    first.close()
+    waiting.join(20)
+    second.write(LIT)
+    assert LIT == library.shown[-1]
+    second.close()
+    assert 2 == len(listening.helpers)
+
+
+def test_a_called_helper_that_dies_is_called_again(
+    library: Library, listening: Listening, tmp_path: Path, clock: list[float]
+) -> None:
+    """It is a failed part until the next pause is over, and then there is a new one."""
+    leds = called(tmp_path)
+    os.kill(library.helper, signal.SIGKILL)
+    listening.helpers[0].wait(5)
+    with pytest.raises(PartError, match="hung up; `journalctl"):
+        leds.write(LIT)
+    clock[0] += 1
+    while not tried(leds):
+        pass
+    assert LIT == library.shown[-1]
+    leds.close()
+
+
+def test_a_helper_serves_nobody_else(library: Library, tmp_path: Path) -> None:
+    """The kernel says who has called: another user is refused before the library is loaded, in a sentence."""
+    outsider = pwd.getpwnam("nobody")
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        code = "import runpy, sys; sys.argv[1:] = ['--caller', 'daemon']; "
+        code += "import hal.drivers.rpi_ws281x_helper as h; import socket, struct; "
+        code += f"socket.socket.getsockopt = lambda *_: struct.pack('3i', 1, {outsider.pw_uid}, 1); "
+        code += "sys.exit(h.main(sys.argv[1:]))"
+        helper = subprocess.Popen([sys.executable, "-c", code], stdin=theirs, stdout=theirs)
+        theirs.close()
+        assert 1 == helper.wait(20)
+        told = ours.recv(4096).decode()
+    assert f"failed 0 the LED helper works for daemon alone, and user {outsider.pw_uid} has called\n" == told
+    assert [] == library.begun
+
+
+@pytest.mark.parametrize(
+    "line", ["", "49", "49 18 0 5", "49 17 0 10", "0 18 0 10", "99999 18 0 10", "49 18 1 10", "-1 18 0 10", "x" * 99]
+)
+def test_numbers_that_drive_no_chain_are_refused(library: Library, tmp_path: Path, line: str) -> None:
+    """A helper with root's rights takes no pin, channel or DMA from its caller but those that carry LEDs (case A31)."""
+    calls = Listening(tmp_path / SOCKET, pwd.getpwuid(os.getuid()).pw_name)
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(str(tmp_path / SOCKET))
+        caller.sendall(f"{line}\n".encode())
+        told = caller.recv(4096)
+    calls.close()
+    assert told.startswith(b"failed 0 ")
+    assert [] == library.begun
+
+
+def test_a_socket_without_a_listener_is_said(tmp_path: Path) -> None:
+    """Where systemd does not listen the sentence has the command that mends it."""
+    with pytest.raises(PartError, match=r"cannot be called at .*: `sudo systemctl restart morbak-leds.socket`"):
+        CalledWay(tmp_path / SOCKET).reach((49, 18, 0, 10))

@@ -7,30 +7,31 @@ whatever becomes of this process.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import NoReturn
 
 from hal import machine, models
 from hal.agreement import DMA_ALLOWED
+from hal.drivers.rpi_ws281x_reach import ENDS_S, SOCKET, CalledWay, Reach, StartedWay, Way
 from hal.errors import PartError
 from hal.machine import ROOT
 from hal.ports import Leds
 from hal.profile import Profile
 
 HELPER = "hal.drivers.rpi_ws281x_helper"
-STARTS_S, ENDS_S = 10.0, 3.0
+STARTS_S = 10.0
 # A frame takes 2 ms; a helper that has not answered for this long hangs. 0.25 s was too short on a loaded PC.
 ANSWERS_S = 1.0
 RETRY_S, LONGEST_RETRY_S = 0.5, 30.0
 # A helper that has lived this long was sound: the next pause is short again.
 SOUND_S = 30.0
+# Between calls while the helper before this one is still ending.
+PATIENCE_S = 0.1
 
 _RESTART = "`sudo reboot`"
 _PINS = "GPIO10 (SPI), GPIO12, 13, 18 or 19 (PWM) or GPIO21 (PCM)"
@@ -71,7 +72,7 @@ def open_leds(profile: Profile, root: Path = ROOT, command: Sequence[str] | None
         raise PartError(f"leds.dma = {profile.leds.dma}: channel {DMA_ALLOWED[0]} is wanted; 5 is the SD card's")
     if gpio is None or gpio not in (models.SPI_PIN, models.PCM_PIN, *models.PWM_PINS):
         raise PartError(sentence(-11, profile, root))
-    leds = HelpedLeds(profile, root, command or _command(gpio))
+    leds = HelpedLeds(profile, root, StartedWay(command) if command else _way(gpio, root))
     leds.start()
     return leds
 
@@ -100,25 +101,25 @@ def audio_problem(profile: Profile, root: Path = ROOT) -> str:
     )
 
 
-def _command(gpio: int) -> list[str]:
-    """SPI needs no root; PWM and PCM do, and only the helper gets it."""
+def _way(gpio: int, root: Path) -> Way:
+    """SPI needs no root; PWM and PCM do, and only the helper gets it: from systemd where that listens, else by sudo."""
     plain = [sys.executable, "-P", "-m", HELPER]
-    return plain if gpio == models.SPI_PIN or os.geteuid() == 0 else ["sudo", "-n", *plain]
+    if gpio == models.SPI_PIN or os.geteuid() == 0:
+        return StartedWay(plain)
+    return CalledWay(root / SOCKET) if (root / SOCKET).exists() else StartedWay(["sudo", "-n", *plain])
 
 
 class HelpedLeds:
     """A chain in the hands of a helper process; implements `Leds`. `about`: what drives it, for people."""
 
-    def __init__(
-        self, profile: Profile, root: Path, command: Sequence[str], now_s: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, profile: Profile, root: Path, way: Way, now_s: Callable[[], float] = time.monotonic) -> None:
         leds = profile.leds
-        numbers = (profile.led_count, leds.gpio, models.PWM_PINS.get(leds.gpio or 0, 0), leds.dma)
-        self._command = [*command, *map(str, numbers)]
+        gpio = leds.gpio or 0
+        self._way, self._numbers = way, (profile.led_count, gpio, models.PWM_PINS.get(gpio, 0), leds.dma)
         self._profile, self._root, self._now_s = profile, root, now_s
         self._count = profile.led_count
-        self._process: subprocess.Popen[bytes] | None = None
-        self._heard, self._ready, self._dark = b"", False, True
+        self._helper: Reach | None = None
+        self._heard, self._ready, self._said, self._dark = b"", False, False, True
         self._started_s = self._retry_at_s = now_s()
         self._pause_s, self._why = RETRY_S, ""
         self._open = True
@@ -126,12 +127,20 @@ class HelpedLeds:
 
     def start(self) -> None:
         """Start the helper and wait until the chain is dark. Raises PartError."""
-        self._spawn()
-        try:
-            self._await_ready(STARTS_S)
-        finally:
-            if not self._ready and self._process is not None:
-                self._discard(0)
+        end_s = self._now_s() + STARTS_S
+        while True:
+            try:
+                self._spawn()
+                self._await_ready(STARTS_S)
+            except PartError:
+                if not self._way.patient or self._said or self._now_s() >= end_s:
+                    raise
+                time.sleep(PATIENCE_S)
+            else:
+                return
+            finally:
+                if not self._ready and self._helper is not None:
+                    self._discard(0)
 
     def write(self, frame: bytes) -> None:
         """Send one whole frame, three bytes an LED in chain and colour order.
@@ -142,7 +151,7 @@ class HelpedLeds:
             raise ValueError(f"a frame of {len(frame)} bytes for {self._count} LEDs: each takes 3")
         if not self._open:
             raise PartError("the LED helper has been closed")
-        if self._process is None:
+        if self._helper is None:
             if self._now_s() < self._retry_at_s:
                 raise PartError(self._why)
             self._spawn()
@@ -155,20 +164,18 @@ class HelpedLeds:
         if not self._open:
             return
         self._open = False
-        if self._process is None and not self._dark:  # a helper that was killed left its last frame
+        if self._helper is None and not self._dark:  # a helper that was killed left its last frame
             self._spawn()
             self._await_ready(STARTS_S)
-        if self._process is not None:
+        if self._helper is not None:
             self._finish()
 
     def _spawn(self) -> None:
+        self._heard, self._ready, self._said, self._started_s = b"", False, False, self._now_s()
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - our own helper, its arguments are numbers
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, close_fds=True
-            )
-        except OSError as fault:
-            self._fail(f"the LED helper cannot be started: {fault.strerror}: {self._command[0]}")
-        self._heard, self._ready, self._started_s = b"", False, self._now_s()
+            self._helper = self._way.reach(self._numbers)
+        except PartError as fault:
+            self._fail(str(fault))
 
     def _await_ready(self, wait_s: float) -> None:
         line = self._line(wait_s)
@@ -184,7 +191,8 @@ class HelpedLeds:
     def _send(self, frame: bytes) -> None:
         self._dark = False
         try:
-            self._stdin().write(frame)
+            assert self._helper is not None
+            self._helper.send(frame)
         except OSError:
             self._fail(self._meaning(self._line(0) or ""))
         line = self._line(ANSWERS_S)
@@ -194,9 +202,8 @@ class HelpedLeds:
 
     def _finish(self) -> None:
         """End the pipe, which makes the chain dark, and see that it did."""
-        process = self._process
-        assert process is not None
-        self._stdin().close()
+        assert self._helper is not None
+        self._helper.hang_up()
         end_s = self._now_s() + ENDS_S
         while not self._dark and (line := self._line(end_s - self._now_s())):
             self._dark = line == "dark"
@@ -206,14 +213,18 @@ class HelpedLeds:
 
     def _line(self, wait_s: float) -> str | None:
         """The next line of the helper; "" when it has ended, None when it says nothing in that time."""
-        assert self._process is not None and self._process.stdout is not None
-        fd, end_s = self._process.stdout.fileno(), self._now_s() + wait_s
+        assert self._helper is not None
+        fd, end_s = self._helper.fileno(), self._now_s() + wait_s
         while b"\n" not in self._heard:
             if not select.select([fd], [], [], max(0.0, end_s - self._now_s()))[0]:
                 return None
-            if not (part := os.read(fd, 4096)):
+            try:
+                part = os.read(fd, 4096)
+            except ConnectionError:
+                part = b""
+            if not part:
                 return ""
-            self._heard += part
+            self._heard, self._said = self._heard + part, True
         line, _, self._heard = self._heard.partition(b"\n")
         return line.decode(errors="replace")
 
@@ -233,14 +244,12 @@ class HelpedLeds:
 
     def _ended(self) -> str:
         """Why a helper that said nothing is gone."""
-        assert self._process is not None
-        try:
-            status = self._process.wait(ENDS_S if self._ready else STARTS_S)
-        except subprocess.TimeoutExpired:
+        assert self._helper is not None
+        how = self._helper.fate(ENDS_S if self._ready else STARTS_S)
+        if how is None:
             return "the LED helper does not speak"
-        if self._command[0] == "sudo" and not self._ready:
+        if self._way.needs_root and not self._ready:
             return sentence(-5, self._profile, self._root)
-        how = f"by signal {-status}" if status < 0 else f"with exit status {status}"
         return f"the LED helper ended {how}; it is started again"
 
     def _fail(self, why: str) -> NoReturn:
@@ -250,23 +259,12 @@ class HelpedLeds:
             self._pause_s = RETRY_S
         self._why, self._retry_at_s = why, now_s + self._pause_s
         self._pause_s = min(2 * self._pause_s, LONGEST_RETRY_S)
-        if self._process is not None:
+        if self._helper is not None:
             self._discard(0)
         raise PartError(why)
 
-    def _stdin(self) -> IO[bytes]:
-        assert self._process is not None and self._process.stdin is not None
-        return self._process.stdin
-
     def _discard(self, wait_s: float) -> None:
-        """See the helper off: the end of its pipe ends it; one that does not go in time is killed if it is ours."""
-        process, self._process, self._ready = self._process, None, False
-        assert process is not None and process.stdin is not None and process.stdout is not None
-        process.stdin.close()
-        try:
-            process.wait(wait_s)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(PermissionError):  # one of root's, through sudo: the pipe is all it has of us
-                process.kill()
-                process.wait(ENDS_S)
-        process.stdout.close()
+        """See the helper off: the end of its frames ends it."""
+        helper, self._helper, self._ready = self._helper, None, False
+        assert helper is not None
+        helper.discard(wait_s)

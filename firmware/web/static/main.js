@@ -4,6 +4,7 @@ import { Board } from "./board.js";
 import { Caption } from "./caption.js";
 import { Contacts } from "./contacts.js";
 import { holdSide, readState } from "./game.js";
+import { beat } from "./heartbeat.js";
 import { Keyboard } from "./keyboard.js";
 import { Lessons } from "./lessons.js";
 import { Panels } from "./panels.js";
@@ -57,6 +58,7 @@ class Page {
     this.#setMarks((kept(MARKS) ?? String(lessMotion())) === "true", false);
     hideRestingPointer();
     this.#writeFixed();
+    if (new URLSearchParams(location.search).has("kiosk")) beat();
     this.#wires.open({ light: find("light"), halo: find("halo") });
   }
 
