@@ -26,9 +26,9 @@ from firmware.assembly import Assembly, new_table
 from firmware.attendant import attended
 from firmware.commands_board import add_doctor, add_pinout
 from firmware.commands_config import add_config
-from firmware.commands_operator import add_ctl, add_report, add_token
 from firmware.commands_install import add_install
 from firmware.commands_kiosk import add_kiosk
+from firmware.commands_operator import add_ctl, add_report, add_token
 from firmware.commands_records import add_numbered, add_records, one
 from firmware.commands_rules import add_perft, add_replay
 from firmware.commands_state import add_state_commands

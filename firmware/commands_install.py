@@ -29,6 +29,8 @@ EXAMPLES: Final = """examples:
 exit status: 0 installed, 1 the system refused, 2 usage or configuration
 """
 KIOSK_PROGRAMS: Final = {"cage": "cage", "chromium": "chromium"}
+# ProtectHome= and PrivateTmp= of the units.
+HIDDEN: Final = ("/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/")  # noqa: S108
 # Of the devices on the header, and of FTDI chips.
 SUBSYSTEMS: Final = ("gpio", "spidev", "misc", "usb-serial")
 _NAMES: Final = {"board": "MORBAK_BOARD", "host": "MORBAK_HOST", "port": "MORBAK_PORT"}
@@ -135,7 +137,7 @@ def _check(parsed: argparse.Namespace) -> None:
         raise Misuse("this machine has no systemd, so there is nothing to install into.")
     if parsed.uninstall:
         return
-    if any(sys.prefix.startswith(home) for home in ("/home/", "/root/", "/tmp/")):  # noqa: S108
+    if sys.prefix.startswith(HIDDEN):
         raise Misuse(f"{sys.prefix} is hidden from services: put the program into /opt/morbak, as the README says.")
     if (closed := _closed(Path(sys.prefix))) is not None:
         raise Misuse(f"{closed} is closed to other users, and the board has one of its own: chmod a+rX {closed}.")

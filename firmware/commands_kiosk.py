@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -48,7 +47,7 @@ def _kiosk(parsed: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _end)
     with tempfile.TemporaryDirectory(prefix="profile-", ignore_cleanup_errors=True) as profile:
         screen = subprocess.Popen(  # noqa: S603 - programs that are named here
-            command(browser, address, Path(profile)), start_new_session=True
+            command(browser, address, profile), start_new_session=True
         )
         try:
             return _watch(screen, parsed.port)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final, Literal
 
 # The page says every 4 s that it is painted. A browser on a small Pi takes half a minute to its first picture (F3).
 SILENT_US: Final = 15_000_000
@@ -33,9 +31,9 @@ FLAGS: Final = (
 )
 
 
-def command(browser: str, address: str, profile: Path) -> list[str]:
+def command(browser: str, address: str, profile: str) -> list[str]:
     """What starts the screen: cage with one browser in it, on a profile of its own."""
-    cache = ["--disk-cache-dir=/dev/null", "--disk-cache-size=1"]  # the card is not written for a page of 100 kB
+    cache = ["--disk-cache-size=1"]  # the profile lies in memory, and the page has 100 kB
     return ["cage", "-d", "--", browser, *FLAGS, *cache, f"--user-data-dir={profile}", address]
 
 

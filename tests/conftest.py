@@ -16,6 +16,7 @@ import pytest
 
 from tests.small_disk import mountable
 from tests.vm.machine import kernel
+from tests.vm.parcel import system_python
 from tests.vm.power_cut import mkfs
 
 REQUIRE_ALL = os.environ.get("MORBAK_REQUIRE_ALL") == "1"
@@ -34,6 +35,14 @@ RUNGS = {
         importlib.util.find_spec("lgpio") is not None,
     ),
     "strace": ("strace (apt install strace)", shutil.which("strace") is not None),
+    "systemd": (
+        "systemd, udev and the system's Python of this version (apt install systemd udev python3 python3-venv)",
+        shutil.which("systemd-analyze") is not None and shutil.which("udevadm") is not None and system_python(),
+    ),
+    "kiosk": (
+        "cage, grim and wlr-randr (apt install cage grim wlr-randr)",
+        all(shutil.which(program) is not None for program in ("cage", "grim", "wlr-randr")),
+    ),
     "root": ("root, to be several users", os.geteuid() == 0),
     "disk": ("root and a loop device (mount, fsfreeze), to have a disk of its own", mountable()),
     "vm": (

@@ -32,6 +32,7 @@ PURE = {
     "firmware/previews.py", "firmware/record.py", "firmware/rhythm.py", "firmware/scenes.py",
     "firmware/save.py", "firmware/settings_text.py", "firmware/sight.py", "firmware/snapshot.py", "firmware/state.py",
     "firmware/starts.py", "firmware/state_archive.py", "firmware/table.py", "firmware/watchdog.py",
+    "firmware/kiosk.py", "firmware/service_files.py",
 }  # fmt: skip
 IMPURE_MODULES = {
     "asyncio", "datetime", "io", "logging", "multiprocessing", "os", "pathlib", "queue", "random", "secrets",

@@ -30,6 +30,7 @@ from firmware.web.hub import Hub, Watcher
 from firmware.web.messages import BadInput, World, read_touch, read_world, told
 from firmware.web.operator import Operator
 from firmware.web.protocol import BUSY, PatientHttp, PlainSockets
+from firmware.web.screen import Screen
 from firmware.web.touches import Contacts, Touches
 
 CLOCKS_S = 1.0
@@ -65,6 +66,7 @@ class Web:
         self._world = world
         self._operator = operator
         self._hub = Hub()
+        self._screen = Screen(app.clock)
         self._told = -1
         app.changed.append(self._tell)
         self.asgi = Guard(self._routes(), [host])
@@ -79,6 +81,7 @@ class Web:
             Route("/api/v1/records", self._records),
             Route("/api/v1/qr/rules", self._qr_rules),
             Route("/api/v1/qr/record", self._qr_record),
+            *self._screen.routes,
             WebSocketRoute("/api/v1/events", self._events),
             WebSocketRoute("/{path:path}", no_socket),
             Mount("/static", StaticFiles(directory=str(STATIC))),

@@ -1,0 +1,68 @@
+"""The installed service under a real systemd: soon active, killed when a part hangs, at rest after a crash loop."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.vm.machine import KIT
+from tests.vm.parcel import PROGRAM, program
+from tests.vm.test_gpio import wires
+
+pytestmark = [pytest.mark.vm, pytest.mark.systemd]
+
+INSIDE = KIT / "inside"
+# What starting Python takes on an idle machine, in the virtual Pi; a busy one is given as much longer as it is slower.
+PACE_S = 0.06
+
+
+def told(script: str, *options: str) -> Any:
+    """What a script says inside the virtual Pi, where the wheel lies in /opt/morbak and systemd is process 1."""
+    command = [KIT / "run", "--systemd", "--timeout", "500", "--bind", f"{program()}:{PROGRAM}", *wires(), *options]
+    ran = subprocess.run(
+        [*command, "--", sys.executable, INSIDE / script], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    assert 0 == ran.returncode, ran.stdout + ran.stderr
+    return json.loads(ran.stdout)
+
+
+def slower(measured: Any) -> float:
+    """How much slower than an idle machine this one was at that time."""
+    return max(1.0, measured["pace_s"] / PACE_S)
+
+
+def test_a_service_that_hangs_is_killed_and_plays_on() -> None:
+    """Installed from the wheel, active within 3 s, as a user without rights; a hung LED thread, journal, scan and loop
+    are each killed by the watchdog, and the same position is back on the board within 5 s (case F22).
+    """
+    found = told("service_hangs.py")
+    print(found)
+    assert found["active_s"] <= 3 * slower(found)
+    assert "write /etc/systemd/system/morbak-board.service" in found["dry"]
+    assert "Nothing had changed." in found["again"][-1]
+    assert "enabled" == found["enabled"]
+    assert {"CapEff:": ["0" * 16], "NoNewPrivs:": ["1"], "Seccomp:": ["2"]}.items() <= found["status"].items()
+    assert "0" not in found["status"]["Uid:"]
+    assert {"morbak.db", "token"} <= set(found["files"])
+    for hang in found["hangs"]:
+        assert (True, "paused", True) == (hang["same"], hang["phase"], hang["traced"]), hang
+        assert hang["part"] == "loop" or hang["named"], hang
+        assert hang["lit"] and hang["back_s"] <= 5 * slower(hang), hang
+
+
+def test_a_crash_loop_ends_in_safe_mode_with_its_reason() -> None:
+    """A board whose settings cannot work is started five times, then rests, lit in its corners, deaf, and says why by
+    page, systemd and ctl; mended and restarted by hand it plays (case F25).
+    """
+    found = told("service_crashes.py")
+    assert (1, 5, "failed") == (found["first"], found["restarts"], found["safe"]["code"])
+    assert "hold_ms = -1" in found["safe"]["text"]
+    assert {"ok": False, "text": found["safe"]["text"]} == found["part"]
+    assert "hold_ms = -1" in found["said"]
+    assert "hold_ms = -1" in found["ctl"]
+    assert (True, True) == (found["still"], found["lit"])
+    assert (None, False) == (found["after"], found["counted"])
