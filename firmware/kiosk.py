@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Final, Literal
 
 # The page says every 4 s that it is painted. A browser on a small Pi takes half a minute to its first picture (F3).
 SILENT_US: Final = 15_000_000
