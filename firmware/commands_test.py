@@ -20,7 +20,7 @@ from firmware.choosing import Chosen
 from firmware.kept_file import NotKept
 from firmware.state_directory import StateDirectory, StateError
 from firmware.station import RealStation, Sat, Station, sit
-from hal import drivers, mapped, profile_text
+from hal import drivers, mapped, profile_text, selftest_text
 from hal.guide import Guide, bits, name
 from hal.mapping import mapping, plain, turned_diodes
 from hal.mapping_result import Finding, Mapped, result
@@ -192,10 +192,11 @@ def _with_turned(found: Mapped, other: Profile, station: Station, leds: Any, say
 
 
 def _told(profile: Profile, station: Station, found: Mapped, changes: dict[str, Any]) -> list[str]:
-    rows, columns = profile.board.rows, profile.board.columns
+    numbers = mapped.numbers(found.cell_of, profile.leds.per_cell)
+    size = profile.board.rows, profile.board.columns
     lines = ["", f"{profile.board.name} ({profile.file}): {RESTS_ON[station.rung]['board']}.", ""]
     lines += ["Numbers are LEDs along the chain, from 0; x no answer, ! closed all the time.", ""]
-    lines += [*mapped.drawn(found.cell_of, found.dead, found.stuck, rows, columns, profile.leds.per_cell), ""]
+    lines += [*mapped.drawn(numbers, found.dead, found.stuck, size), ""]
     lines += [f"{finding.level:6}{finding.text}" for finding in found.findings]
     if found.wanted and not changes:
         lines.append("All else is as the profile says." if found.faults else "The board is as its profile says.")
@@ -254,7 +255,7 @@ def _selftest(parsed: argparse.Namespace) -> int:
         found = examined(profile, station, _teller(parsed, station))
     except KeyboardInterrupt:
         raise Misuse(STOPPED) from None
-    text = found.text()
+    text = list(selftest_text.lines(found))
     print(json.dumps(found.document, indent=2) if parsed.json else "\n".join(["", *text]))
     if parsed.report is not None:
         kept_file.replace(parsed.report, ("\n".join(text) + "\n").encode())

@@ -6,7 +6,7 @@ told, and no elimination of all else tells, stays None.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -162,19 +162,22 @@ def order(cell_of: Sequence[int], profile: Profile, found: Turn) -> str | list[s
     return [name(place, wired[1]) for place in places]
 
 
-def drawn(
-    cell_of: Sequence[int | None], dead: int, stuck: int, rows: int, columns: int, per_cell: int = 1
-) -> list[str]:
-    """The board seen from side a: the (first) LED at each cell from 0, x a dead contact, ! one that is stuck."""
-    led_of = {cell: str(led * per_cell) for led, cell in enumerate(cell_of) if cell is not None}
-    wide = max(2, len(str((len(cell_of) - 1) * per_cell))) + 1
+def numbers(cell_of: Sequence[int | None], per_cell: int = 1) -> dict[int, str]:
+    """The number of each cell's (first) LED along the chain, from 0."""
+    return {cell: str(led * per_cell) for led, cell in enumerate(cell_of) if cell is not None}
+
+
+def drawn(text_of: Mapping[int, str], dead: int, stuck: int, size: tuple[int, int]) -> list[str]:
+    """The board seen from side a: a text at each cell (-- for none), x a dead contact, ! one that is stuck."""
+    rows, columns = size
+    wide = max([2, *map(len, text_of.values())]) + 1
     lines = []
     for row in range(rows - 1, -1, -1):
         cells = range(row * columns, (row + 1) * columns)
         marks = ["x" if dead >> cell & 1 else "!" if stuck >> cell & 1 else " " for cell in cells]
-        shown = [f"{led_of.get(cell, '--'):>{wide}}{mark}" for cell, mark in zip(cells, marks, strict=True)]
-        lines.append(f"{row + 1:>2} {''.join(shown)}")
-    return [*lines, "   " + "".join(f"{chr(ord('a') + at):>{wide}} " for at in range(columns))]
+        shown = [f"{text_of.get(cell, '--'):>{wide}}{mark}" for cell, mark in zip(cells, marks, strict=True)]
+        lines.append(f"{row + 1:>2} {''.join(shown)}".rstrip())
+    return [*lines, "   " + " ".join(f"{chr(ord('a') + at):>{wide}}" for at in range(columns))]
 
 
 def whole_lines(cells: int, rows: int, columns: int) -> tuple[list[int], list[int], int]:

@@ -1,4 +1,4 @@
-"""The report of `morbak selftest`: what was found, sentence by sentence and as JSON, and on what that rests. Pure.
+"""The report of `morbak selftest`: what was found, sentence by sentence and as data, and on what that rests. Pure.
 
 Each figure says its rung: what a simulated board shows is never told as a real one's, what somebody has said is not
 told as measured, and what follows from a model says so.
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from hal import ws2812
 from hal.guide import bits, mask, name
-from hal.mapped import names, whole_lines
+from hal.mapped import drawn, names, whole_lines
 from hal.profile import Profile
 from hal.selftest import COLOURS, Answers, missing
 
@@ -56,16 +56,16 @@ class Facts(NamedTuple):
 
 
 class Report(NamedTuple):
-    """`faults` and `warnings` are sentences; `document` is all of it for programs; `out`: cells that cannot be used."""
+    """`faults` and `warnings` are sentences; `document` is all of it for programs; `out`: cells that cannot be used.
+
+    `bounces`: the board drawn with the longest bounce of each cell, in ms.
+    """
 
     faults: tuple[str, ...]
     warnings: tuple[str, ...]
     document: dict[str, Any]
     out: tuple[str, ...]
-
-    def text(self) -> list[str]:
-        """The report for people."""
-        return list(_text(self))
+    bounces: tuple[str, ...]
 
 
 def report(profile: Profile, answers: Answers, facts: Facts) -> Report:
@@ -101,7 +101,10 @@ def report(profile: Profile, answers: Answers, facts: Facts) -> Report:
     }
     warnings = list(_warnings(profile, answers))
     out = tuple(name(cell, columns) for cell in bits(dead | stuck))
-    return Report(tuple(faults), tuple(warnings), document | {"faults": faults, "warnings": warnings}, out)
+    lengths = {cell: f"{us / 1000:.1f}" for cell, us in _bounces(answers).items()}
+    picture = tuple(drawn(lengths, dead, stuck, (rows, columns)))
+    document |= {"faults": faults, "warnings": warnings}
+    return Report(tuple(faults), tuple(warnings), document, out, picture)
 
 
 # -- faults -----------------------------------------------------------------------------------------------------------
@@ -250,47 +253,9 @@ def _histograms(answers: Answers) -> dict[str, dict[str, int]]:
 
 def histogram(lengths_us: Iterable[int]) -> dict[str, int]:
     """How many lengths lie in each bucket, by its name: the first it is not longer than."""
-    labels = [f"to {end} ms" for end in BUCKETS_MS] + [f"over {BUCKETS_MS[-1]} ms"]
+    labels = [f"up to {end} ms" for end in BUCKETS_MS] + [f"over {BUCKETS_MS[-1]} ms"]
     counts = dict.fromkeys(labels, 0)
     for length_us in lengths_us:
         at = next((at for at, end in enumerate(BUCKETS_MS) if length_us <= 1000 * end), len(BUCKETS_MS))
         counts[labels[at]] += 1
     return counts
-
-
-# -- for people -------------------------------------------------------------------------------------------------------
-
-
-def _text(report: Report) -> Iterator[str]:
-    found, rests = report.document, report.document["rests_on"]
-    states: dict[str, int] = {}
-    for cell in found["cells"].values():
-        states[cell["state"]] = states.get(cell["state"], 0) + 1
-    yield f"Self-test of {found['board']} ({found['file']}): {rests['board']}."
-    yield ""
-    yield f"LEDs      {', '.join(f'{colour}: {said}' for colour, said in found['leds'].items())}"
-    yield f"          ({rests['leds']})"
-    yield f"cells     {', '.join(f'{count} {state}' for state, count in states.items())}"
-    yield f"          ({rests['cells']})"
-    for what in ("press", "release"):
-        buckets = ", ".join(f"{count} {label}" for label, count in found["bounce"][what].items() if count)
-        yield f"{'bounce' if what == 'press' else '':10}{what} {buckets or 'not seen'}"
-    scans = found["scan_us"]
-    yield f"          (at least: scanned every {scans['mean']} us, once after {scans['longest']} us)"
-    times = found["latency"]
-    figures = f"median {times['median_us']} us, longest {times['max_us']} us" if times["count"] else "none"
-    yield f"light     {times['count']} touches, {figures} from the scan to light"
-    yield f"          ({rests['latency']})"
-    yield f"current   at most {found['current']['peak_ma']:.0f} mA of {found['current']['budget_ma']:.0f} mA allowed"
-    yield f"          ({rests['current']})"
-    holds = {None: "unknown", True: "its voltage held", False: "its voltage sagged"}[found["current"]["supply_holds"]]
-    yield f"supply    {holds} ({rests['supply']})"
-    yield f"diodes    {found['diodes']} (told by the four corners alone)"
-    yield ""
-    yield from (f"fault     {fault}" for fault in report.faults)
-    yield from (f"warning   {warning}" for warning in report.warnings)
-    yield f"{_count(len(report.faults), 'fault')}, {_count(len(report.warnings), 'warning')}."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + "s" * (number != 1)

@@ -178,7 +178,7 @@ def test_leds_have_the_numbers_that_the_pinout_gives_them(per_cell: int) -> None
     profile = SIM._replace(leds=msgspec.structs.replace(SIM.leds, per_cell=per_cell))
     found = walk("dark=e5", profile=profile)
     assert f"LED {32 * per_cell} was not seen, and e5 was not lit" in found.faults
-    drawn = mapped.drawn(walk(profile=profile).cell_of, 0, 0, 7, 7, per_cell)
+    drawn = mapped.drawn(mapped.numbers(walk(profile=profile).cell_of, per_cell), 0, 0, (7, 7))
     assert [line.split() for line in pinout.chain(profile)[:8]] == [line.split() for line in drawn]
 
 
