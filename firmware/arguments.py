@@ -13,6 +13,8 @@ from firmware.games import morbak
 from hal.errors import ProfileError
 from hal.profile import Profile, load, shipped
 
+BOARD_HELP = "a board that ships, the path of a profile, or serial:PORT or serial:auto (default: sim)"
+
 
 class Misuse(Exception):
     """The command cannot be carried out as given; the text is one sentence."""
@@ -20,7 +22,7 @@ class Misuse(Exception):
 
 def add_board(parser: argparse.ArgumentParser) -> None:
     """The option `--board`."""
-    parser.add_argument("--board", default="sim", help="a board that ships, or the path of a profile (default: sim)")
+    parser.add_argument("--board", default="sim", help=BOARD_HELP)
 
 
 def add_state(parser: argparse.ArgumentParser, note: str = "the board's state directory (default: as for run)") -> None:
@@ -51,12 +53,23 @@ def port(text: str) -> int:
 
 
 def profile(board: str) -> Profile:
-    """The profile of a board that MORBAK can be played on. Raises ProfileError."""
-    path = Path(board) if board.endswith(".toml") else shipped(board)
-    found = load(path)
+    """The profile of a board that MORBAK can be played on; a board at the end of a cable is asked for its own.
+
+    Raises ProfileError, and PartError where no board answers.
+    """
+    found = _cabled(board) or load(Path(board) if board.endswith(".toml") else shipped(board))
     if (found.board.rows, found.board.columns) != (morbak.SIZE, morbak.SIZE):
-        raise ProfileError(str(path), "board.rows", found.board.rows, "MORBAK is played on 7 x 7 cells")
+        raise ProfileError(found.file, "board.rows", found.board.rows, "MORBAK is played on 7 x 7 cells")
     return found
+
+
+def _cabled(board: str) -> Profile | None:
+    """The profile of a board at the end of a cable; None for other boards."""
+    if not board.startswith("serial:"):
+        return None
+    from hal.drivers import serial_board  # boards of other kinds do not wait for it
+
+    return serial_board.ask(board)
 
 
 @contextlib.contextmanager

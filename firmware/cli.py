@@ -31,6 +31,7 @@ from firmware.commands_kiosk import add_kiosk
 from firmware.commands_operator import add_ctl, add_report, add_token
 from firmware.commands_records import add_numbered, add_records, one
 from firmware.commands_rules import add_perft, add_replay
+from firmware.commands_serve import Peer, add_serve
 from firmware.commands_state import add_state_commands
 from firmware.commands_test import add_map, add_selftest
 from firmware.engine import Engine
@@ -47,7 +48,7 @@ from firmware.start_record import StartRecord
 from firmware.state_directory import StateDirectory, default
 from firmware.station import Station
 from hal.drivers import SIMULATED
-from hal.errors import BoardError, ProfileError
+from hal.errors import BoardError
 from hal.opening import open_board, open_lights
 from hal.ports import Board, Clock
 from hal.profile import Profile
@@ -72,6 +73,7 @@ EXAMPLES = """examples:
   morbak selftest --report board.txt     every LED and every contact once, with a report
   morbak ctl status                      how the board that runs is, and what is set
   morbak token                           what an operator has to show, and a code for his phone
+  morbak board serve --port /tmp/board   a simulated board at the end of a cable; play: --board serial:/tmp/board
   morbak soak --games 50 --seed 1        whole games through simulated wires in virtual time
 
 exit status: 0 ok, 1 a check failed, 2 usage or configuration
@@ -124,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     add_pinout(commands.add_parser("pinout", help="the wiring of a board as a picture, and what to buy for it"))
     add_map(commands.add_parser("map", help="a guided walk that finds how a board is wired"), _workbench)
     add_selftest(commands.add_parser("selftest", help="a guided test of every LED and every contact"), _workbench)
+    add_serve(commands.add_parser("board", help="this computer's board as one at the end of a cable"), _at_a_cable)
     add_ctl(commands.add_parser("ctl", help="ask and steer the board that runs: status, mask, clean, end, restart"))
     add_token(commands.add_parser("token", help="the operator's token, and a code that leads a phone to his page"))
     add_report(commands.add_parser("report", help="a bundle for a bug report, without anything personal"))
@@ -255,7 +258,7 @@ def _lights(name: str) -> tuple[Board, Clock]:
     clock = RealClock()
     try:
         found = profile(name)
-    except ProfileError as error:
+    except BoardError as error:
         log.error("No lights: %s", error)
         found = profile(SIMULATED)
     return (_simulated(found, 0).board if found.matrix.driver == SIMULATED else open_lights(found)), clock
@@ -353,6 +356,16 @@ def _workbench(profile: Profile, faults: list[str]) -> Station:
     from sim.workbench import Workbench
 
     return Workbench(profile, *parse(faults))
+
+
+# -- board serve -----------------------------------------------------------------------------------------------
+
+
+def _at_a_cable(profile: Profile, port: str) -> Peer:
+    """A simulated board that does what a host at the other end of a cable asks for."""
+    from sim.device import SimDevice
+
+    return SimDevice(profile, RealClock(), unique=port, pause=lambda us: time.sleep(us / 1e6))
 
 
 # -- records play --------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ def about(profile: Profile, *, firmware: str, unique: str, boot: int, reset: int
         version=link.VERSION,
         rows=board.rows,
         columns=board.columns,
+        strip_a=profile.edge_strips.a,
+        strip_b=profile.edge_strips.b,
         flags=(link.TEST_BOARD if test else 0) | (link.DIODES if matrix.diodes else 0),
         reset=reset,
         boot=boot,
@@ -44,18 +46,21 @@ def about(profile: Profile, *, firmware: str, unique: str, boot: int, reset: int
 
 
 class DeviceBoard:
-    """Scans, debounces and lights for a host; `device` is its side of the link.
+    """Scans, debounces and lights for a host; `device` is its side of the link, `period_us` when to scan next.
 
-    A part that fails is told to the host and tried again.
+    A part that fails is told to the host and tried again. For `deaf_us` from the first scan that succeeds contacts
+    are read, but count for nothing.
     """
 
-    def __init__(self, profile: Profile, lines: Lines, leds: Leds, what: Welcome) -> None:
+    def __init__(self, profile: Profile, lines: Lines, leds: Leds, what: Welcome, *, deaf_us: int = 0) -> None:
         self.device = Device(what)
         matrix = profile.matrix
         self._leds = leds
         self._scanner = Scanner(lines, *profile.board.wired, diodes=matrix.diodes, turned=profile.turned)
         self._debounce = Debounce(matrix.press_us, matrix.release_us)
-        self.period_us = matrix.scan_period_us
+        self._busy_us, self._idle_us = matrix.scan_period_us, matrix.idle_period_us
+        self.period_us = self._busy_us
+        self._deaf_us, self._hears_us = deaf_us, None if deaf_us else 0
         self._lit = b""
         self._due_us: int | None = None
         self._mask = 0
@@ -66,8 +71,8 @@ class DeviceBoard:
         device.feed(data, t_us)
         if self._due_us is not None and t_us - self._due_us > self.period_us:
             device.overruns += 1
-        self._due_us = t_us + self.period_us
         self._scan(t_us)
+        self._due_us = t_us + self.period_us
         out = device.poll(t_us)
         if device.lit != self._lit or device.leds_fail:
             self._light(device.lit)
@@ -80,9 +85,14 @@ class DeviceBoard:
             self.device.contacts_fail = True
             return
         self.device.contacts_fail = False
+        if self._hears_us is None:
+            self._hears_us = t_us + self._deaf_us
+        if t_us < self._hears_us:
+            return
         edges = self._debounce.step(t_us, mask)
         self.device.bounces += (mask ^ self._mask).bit_count() - len(edges)
         self._mask = mask
+        self.period_us = self._busy_us if mask or ghosts or self._debounce.accepted else self._idle_us
         self.device.scanned(self._debounce.known_us(t_us), edges, ghosts)
 
     def _light(self, frame: bytes) -> None:

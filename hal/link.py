@@ -31,8 +31,8 @@ CONTACTS, STUCK, DEAD, MUTE, RESTART = 1, 2, 3, 4, 5
 Header = namedtuple("Header", "kind session number ack")
 Welcome = namedtuple(
     "Welcome",
-    "version rows columns flags reset boot colour_order scan_hz lag_us supply_ma idle_ua red_ua green_ua blue_ua "
-    "name firmware unique lights",
+    "version rows columns strip_a strip_b flags reset boot colour_order scan_hz lag_us supply_ma idle_ua "
+    "red_ua green_ua blue_ua name firmware unique lights",
 )
 Settings = namedtuple("Settings", "number word_ms brightness_pct budget_ua idle_ua first_ua second_ua third_ua")
 # Times are the device's own microseconds. `edges`: (t_us, cell, down), numbered from `first` on; `down`: the cells
@@ -40,7 +40,7 @@ Settings = namedtuple("Settings", "number word_ms brightness_pct budget_ua idle_
 Report = namedtuple("Report", "now_us heard_us known_us frame settings test flags lost first edges ghosts down")
 Stats = namedtuple("Stats", "scan_hz scans overruns bounces bad babble lost frames")
 
-_WELCOME, _WELCOME_BYTES = "<BBBBI3sHIIIIII", 37
+_WELCOME, _WELCOME_BYTES = "<BBBBBBI3sHIIIIII", 39
 _SET, _SET_BYTES = "<BBBIIIII", 23
 _REPORT, _REPORT_BYTES = "<QIQHBBBHHB", 30
 _STATS, _STATS_BYTES = "<HIIIIIII", 30
@@ -182,8 +182,8 @@ def refused(code: int) -> bytes:
 
 def welcome(about: Welcome) -> bytes:
     """The body of a WELCOME; its version is ours."""
-    body = hello() + struct.pack(_WELCOME, *about[1:14])
-    for text in about[14:17]:
+    body = hello() + struct.pack(_WELCOME, *about[1:16])
+    for text in about[16:19]:
         raw = text.encode()[:255]
         body += bytes((len(raw),)) + raw
     return body + struct.pack(f"<{len(about.lights)}H", *about.lights)

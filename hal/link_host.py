@@ -23,6 +23,9 @@ LOST_US = 500_000
 WORD_MS = 5
 # Reports in a row whose edges do not lead to the cells they say are down (case D18).
 MOST_CONTRADICTIONS = 3
+# What has not been known for more than a second counts as out of sight: fingers are dead, clocks stood still. So after
+# a shorter gap nothing is told before it is that long; it takes a board that starts anew, not noise.
+GAP_US = 1_050_000
 _LONG_AGO_US = -(1 << 62)
 
 
@@ -56,6 +59,8 @@ class Host:
         self._down = self._ghosts = self._known_us = 0
         self._edges: list[Edge] = []
         self._unknown: tuple[int, int] | None = None
+        self._taken = Heard((), 0, 0)
+        self._watched_us = 0
         self._tests: deque[tuple[int, int]] = deque()
         self._test_number, self._test_us = 0, _LONG_AGO_US
         self._asked = False
@@ -87,6 +92,11 @@ class Host:
         self._hello_us = self._set_us = self._test_us = _LONG_AGO_US
         self.frames.forget()
 
+    @property
+    def down(self) -> int:
+        """Mask of the cells that are down, as far as the board has said."""
+        return self._down
+
     # -- what the board is told --------------------------------------------------------------------------------------
 
     def allow(self, brightness_pct: int, budget_ua: int, idle_ua: int, channels_ua: tuple[int, int, int]) -> None:
@@ -111,8 +121,7 @@ class Host:
 
     def poll(self, t_us: int) -> bytes:
         """What is to be sent at `t_us`, which may be nothing. To be called every few milliseconds."""
-        if self.up and t_us - self._heard_us > LOST_US:
-            self._greet(t_us)
+        self.watch(t_us)
         if not self.up:
             if t_us - self._hello_us < HELLO_US:
                 return b""
@@ -128,6 +137,14 @@ class Host:
         if not out and (self._owes_ack or t_us - self._said_us >= BEAT_US):
             out = self._say(link.BEAT, b"", t_us)
         return out
+
+    def watch(self, t_us: int) -> None:
+        """Notice a board that says nothing any more; `poll` does so too."""
+        if t_us - self._watched_us > BEAT_US:  # this program stood still, and what has come waits to be read
+            self._heard_us = max(self._heard_us, t_us - LOST_US // 2)
+        self._watched_us = t_us
+        if self.up and t_us - self._heard_us > LOST_US:
+            self._greet(t_us)
 
     def bye(self, t_us: int) -> bytes:
         """The last message: the board goes dark."""
@@ -170,8 +187,11 @@ class Host:
                 self.splitter.bad += 1
 
     def take(self) -> Heard:
-        """What has come since the last call."""
+        """What has come since the last call; after a gap nothing, before it is more than a second long."""
+        if self._unknown is not None and self._known_us <= self._unknown[0] + GAP_US:
+            return self._taken
         heard = Heard(tuple(self._edges), self._ghosts, self._known_us, self._unknown)
+        self._taken = heard._replace(edges=(), unknown=None)
         self._edges, self._unknown = [], None
         return heard
 

@@ -17,7 +17,7 @@ FIRMWARE = "morbak-board simulator"
 
 
 class SimDevice:
-    """A simulated `board` whose wires a `DeviceBoard` drives; implements `sim.cable.Peer`. `period_us`: of its scan."""
+    """A simulated `board` whose wires a `DeviceBoard` drives; implements `sim.cable.Peer`."""
 
     def __init__(
         self,
@@ -44,12 +44,16 @@ class SimDevice:
             self._profile, firmware=FIRMWARE, unique=self._unique, boot=self._boot, reset=reset, test=self._test
         )
         self._far = DeviceBoard(self._profile, self.board.lines, self.board.leds, what)
-        self.period_us = self._far.period_us
 
     @property
     def stats(self) -> link.Stats:
         """How the board has been doing since it started."""
         return self._far.device.stats()
+
+    @property
+    def period_us(self) -> int:
+        """When to scan next, after the last scan."""
+        return self._far.period_us
 
     def step(self, t_us: int, data: bytes) -> bytes:
         """One scan at `t_us`."""
@@ -58,6 +62,10 @@ class SimDevice:
         for what, argument in tests:
             self._do(what, argument, t_us)
         return out
+
+    def close(self) -> None:
+        """Leave the LEDs dark."""
+        self.board.close()
 
     def _do(self, what: int, argument: int, t_us: int) -> None:
         if what == link.CONTACTS:

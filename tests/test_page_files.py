@@ -51,7 +51,20 @@ FILLED: dict[str, list[str]] = {
     "cell": ["empty", "lit", "permuted", "blocked", "neutralised"],
     "lesson": ["light", "permute", "block", "neutralise", "pool", "win"],
     "mark": ["permuted", "blocked", "neutralised"],
-    "part": ["leds", "matrix", "cells", "queue", "journal", "settings", "power", "buttons", "sound", "start", "other"],
+    "part": [
+        "leds",
+        "matrix",
+        "link",
+        "cells",
+        "queue",
+        "journal",
+        "settings",
+        "power",
+        "buttons",
+        "sound",
+        "start",
+        "other",
+    ],
 }
 COUNTED = ["none", "one", "other"]  # the plural classes of French and English that whole numbers under a million meet
 

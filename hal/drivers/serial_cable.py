@@ -1,0 +1,134 @@
+"""The cable to a board: a port that may come and go under other names, and the host's side of the link on it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Protocol
+
+from hal.drivers import serial_port
+from hal.drivers.serial_port import Identity
+from hal.errors import PartError
+from hal.link_host import Host
+from hal.link_trouble import Greeting, Line, sentence
+
+log = logging.getLogger("morbak")
+
+# How often a port that is gone is looked for; it is back well within 3 s of the plug.
+SEARCH_US = 300_000
+# A port that is open and has no board is closed and looked for anew this often: it may be another one by now.
+ANEW_US = 4_000_000
+
+
+class Open(Protocol):
+    """An open port; see `serial_port.Port`."""
+
+    name: str
+    identity: Identity
+
+    def read(self) -> bytes: ...
+
+    def write(self, data: bytes) -> int: ...
+
+    def close(self) -> None: ...
+
+
+class Ports(Protocol):
+    """Where ports come from; the module `serial_port` is one."""
+
+    def candidates(self, where: str, known: Identity) -> Iterable[str]: ...
+
+    def Port(self, name: str) -> Open: ...  # noqa: N802 - a class
+
+
+class Cable:
+    """A port that may come and go, and the host's side of the link on it; `line` is what there is to say of it."""
+
+    def __init__(self, where: str, host: Host, ports: Ports = serial_port) -> None:
+        self.host = host
+        self.line = Line("any port" if where == "auto" else where)
+        self._where, self._ports = where, ports
+        self._port: Open | None = None
+        self._identity = Identity()
+        self._out = b""
+        self._search_us: int | None = None
+        self._tried: set[str] = set()
+        self._up_us = 0
+
+    def step(self, t_us: int) -> None:
+        """Read what has come, write what is to be sent; look for the port while it is gone. Never raises."""
+        if self._port is None:
+            if self._search_us is not None and t_us < self._search_us:
+                return
+            self._search_us = t_us + SEARCH_US
+            self._find(t_us)
+        if self._port is None:
+            return
+        try:
+            self._exchange(self._port, t_us)
+        except OSError as fault:
+            self._lose(f"{self.line.where}: the cable is out or the device is gone ({fault})")
+            return
+        if self.host.up:
+            self._up_us, self._identity = t_us, self._port.identity
+        elif t_us - self._up_us > ANEW_US:
+            self._tried.add(self._port.name)
+            self._lose(self.trouble(t_us))
+
+    def trouble(self, t_us: int) -> str:
+        """Why there is no board, and what to do."""
+        host = self.host
+        return sentence(self.line, Greeting(host.refusal, host.version, host.banners, host.splitter.good), t_us)
+
+    def close(self, t_us: int) -> None:
+        """Say good-bye and let the port go. May be called twice."""
+        port, self._port = self._port, None
+        if port is not None:
+            try:
+                port.write(self._out + self.host.bye(t_us))
+            except OSError as fault:
+                log.debug("no good-bye: %s", fault)
+            port.close()
+        self.host.close()
+
+    def _find(self, t_us: int) -> None:
+        names = list(self._ports.candidates(self._where, self._identity))
+        if all(name in self._tried for name in names):
+            self._tried.clear()
+        for name in names:
+            if name in self._tried:
+                continue
+            try:
+                port = self._ports.Port(name)
+            except PartError as fault:
+                self.line = Line(name, None, str(fault))
+                self._tried.add(name)
+                continue
+            self._port, self._out, self._up_us = port, b"", t_us
+            self.line = Line(name, t_us)
+            self.host.open(t_us)
+            return
+
+    def _exchange(self, port: Open, t_us: int) -> None:
+        data = port.read()
+        if data:
+            line = self.line
+            sample = (line.sample + data)[:64] if len(line.sample) < 64 else line.sample
+            self.line = line._replace(heard=line.heard + len(data), sample=sample)
+            self.host.feed(data, t_us)
+        self.host.watch(t_us)
+        self._out = self._out or self.host.poll(t_us)  # nothing new before the old is out: the latest frame wins
+        if self._out:
+            taken = port.write(self._out)
+            self._out = self._out[taken:]
+            if taken or not self._out:
+                self.line = self.line._replace(stuck_us=None)
+            elif self.line.stuck_us is None:
+                self.line = self.line._replace(stuck_us=t_us)
+
+    def _lose(self, fault: str) -> None:
+        port, self._port = self._port, None
+        assert port is not None
+        port.close()
+        self.host.close()
+        self.line = Line(self.line.where, None, fault)

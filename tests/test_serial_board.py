@@ -1,0 +1,280 @@
+"""A board at the end of a cable, in virtual time: played like any other, found again, and each bad device named."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from firmware.sight import Sight
+from hal import link
+from hal.drivers.serial_port import Identity
+from hal.errors import PartError
+from hal.pixels import Pixels
+from hal.ports import Board, Scan
+from sim.cable import CableFaults
+from sim.device import SimDevice
+from tests.link_rig import SIM
+from tests.serial_rig import World
+
+WHITE = b"\xff" * 147
+
+
+def opened(**more: object) -> tuple[World, Board]:
+    world = World(**more)  # type: ignore[arg-type]
+    board: Board = world.open()
+    world.run(200_000)
+    return world, board
+
+
+def test_a_serial_board_tells_its_own_profile() -> None:
+    """Geometry, LEDs and currents are those that the board tells."""
+    world = World()
+    profile = world.open().profile
+    assert (7, 7, SIM.chain, "GRB") == (
+        profile.board.rows, profile.board.columns, profile.chain, profile.leds.colour_order,
+    )  # fmt: skip
+    assert (SIM.power.budget_ua, SIM.lights) == (profile.power.budget_ua, profile.lights)
+
+
+def test_touch_and_light_pass_the_cable() -> None:
+    """A touch comes as its edges, a frame shows on the board's strip and is read back from what it acknowledges."""
+    world, board = opened()
+    world.device.board.contacts.press(24, world.board_clock.now_us())
+    world.run(30_000)
+    assert [(24, True)] == [(edge.cell, edge.down) for edge in world.edges]
+    frame = b"\xff\x60\0" + bytes(144)
+    assert board.show(frame, world.clock.now_us())
+    world.run(30_000)
+    assert Pixels(SIM).cells(Pixels(SIM).chain(frame)) == board.wire() == world.device.board.wire()
+    assert all(part.ok for part in board.health().values())
+    board.close()
+    world.step(10_000)
+    assert bytes(147) == world.device.board.wire()
+
+
+def test_the_current_limit_holds_on_both_sides_of_the_cable() -> None:
+    """White at full never asks the board's supply for more than it gives, and comes up as far as that allows."""
+    world, board = opened()
+    for _ in range(60):
+        board.show(WHITE, world.clock.now_us())
+        world.run(16_000)
+        red, green, blue = (sum(world.device.board.wire()[at::3]) for at in range(3))
+        ma = 1.25 * (49 * 1 + (16 * red + 11 * green + 15 * blue) / 255)
+        assert ma <= 2_100
+    assert ma > 0.9 * 2_100
+
+
+def test_dimming_reaches_the_board_as_a_limit() -> None:
+    """The brightness that was chosen is told to the board, which lets no frame pass it."""
+    world, board = opened()
+    board.dim(20)
+    world.run(30_000)
+    assert world.device._far.device._settings.brightness_pct == 20  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["/dev/ttyACM0", "/dev/ttyACM1"])
+def test_a_board_is_found_again_under_any_name(name: str) -> None:
+    """Unplugged, it shows in health within a second; plugged in again, as what it may be called now, it is back within
+    three, dark until lit anew, and asks for light (cases E1, E2)."""
+    world, board = opened()
+    board.show(WHITE, world.clock.now_us())
+    world.run(50_000)
+    world.unplug()
+    world.run(1_000_000)
+    assert not board.health()["link"].ok and not board.show(WHITE, world.clock.now_us())
+    world.run(20_000_000)
+    world.plug(name)
+    world.device.restart()
+    world.run(3_000_000)
+    assert board.health()["link"].ok and name in board.health()["link"].text
+    assert board.dimmed and bytes(147) == world.device.board.wire()
+    assert world.closed == 1
+    assert board.show(WHITE, world.clock.now_us())
+
+
+@pytest.mark.parametrize("out_us", [20_000, 400_000, 900_000, 5_000_000])
+def test_what_was_not_seen_counts_as_out_of_sight(out_us: int) -> None:
+    """However short the cable was out, the firmware takes it for a loss of sight: one gap of more than a second, after
+    which alone there are edges again."""
+    world, board = opened()
+    sight = Sight()
+    gaps, begun_us = [], world.clock.now_us()
+    world.device.board.contacts.press(3, world.board_clock.now_us())
+
+    def watch(us: int) -> None:
+        end_us = world.clock.now_us() + us
+        while world.clock.now_us() < end_us:
+            scan: Scan = board.scan(world.clock.now_us())
+            if (unseen := sight.step(scan)) is not None:
+                gaps.append((unseen, [(edge.cell, edge.down) for edge in scan.edges]))
+            world.step(scan.period_us)
+
+    watch(200_000)
+    world.unplug()
+    world.device.board.contacts.release(3, world.board_clock.now_us())
+    world.device.board.contacts.press(9, world.board_clock.now_us())
+    watch(out_us)
+    world.plug()
+    world.device.restart()
+    watch(3_000_000)
+    seen = [gap for gap in gaps if gap[0].until_us is not None]
+    assert 1 == len(seen)
+    (since_us, until_us), edges = seen[0]
+    assert begun_us < since_us and until_us is not None and until_us - since_us > 1_000_000
+    assert [(3, False), (9, True)] == edges
+
+
+def test_a_noisy_cable_loses_no_touch(seed: int) -> None:
+    """100 touches with one byte in a thousand wrong: each comes once, and sight is never lost."""
+    world, _ = opened(faults=CableFaults(byte_error_rate=0.001), seed=seed)
+    chance, wanted = Random(seed), []
+    world.edges.clear()
+    for _ in range(100):
+        cell = chance.randrange(49)
+        world.device.board.contacts.press(cell, world.board_clock.now_us())
+        world.run(chance.randrange(30_000, 90_000))
+        world.device.board.contacts.release(cell, world.board_clock.now_us())
+        world.run(50_000)
+        wanted += [(cell, True), (cell, False)]
+    world.run(200_000)
+    assert wanted == [(edge.cell, edge.down) for edge in world.edges]
+    assert 1 == world.board._host.sessions  # type: ignore[union-attr]
+
+
+# -- what else may be at the port ---------------------------------------------------------------------------------
+
+
+def other_version(t_us: int, data: bytes) -> bytes:
+    return b"".join(
+        link.frame(link.REFUSED, header.session, 1, header.number, link.hello(2) + b"\1")
+        for header, _ in link.Splitter().feed(data)
+    )
+
+
+def deaf(t_us: int, data: bytes) -> bytes:
+    return link.frame(link.WELCOME, 0, 1, 0, link.hello()) if t_us % 500_000 < 1_000 else b""
+
+
+def gps(t_us: int, data: bytes) -> bytes:
+    return b"$GPGGA,123519,4807.038,N*47\r\n" if t_us % 1_000_000 < 1_000 else b""
+
+
+def echo(t_us: int, data: bytes) -> bytes:
+    return data
+
+
+def babble(t_us: int, data: bytes) -> bytes:
+    return b"U" * 500
+
+
+def silent(t_us: int, data: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize(
+    ("peer", "wanted"),
+    [
+        (silent, "nothing is said there; is it the board's port, and does its firmware run?"),
+        (gps, "another device is there, which says '$GPGGA,123519,4807.038,N'"),
+        (babble, "something babbles there, 500 kB a second"),
+        (deaf, "the board speaks but does not hear"),
+        (other_version, "the board speaks version 2 of the link, which is newer than 1, the one spoken here"),
+    ],
+)
+def test_each_kind_of_bad_device_has_its_sentence(peer: Callable[[int, bytes], bytes], wanted: str) -> None:
+    """Silent, foreign, babbling, half-open and other devices are refused within seconds, each with its own words
+    (cases E13, G25)."""
+    world = World()
+    world.peer = peer
+    with pytest.raises(PartError) as refused:
+        world.open()
+    assert f"/dev/ttyACM0: {wanted}" in str(refused.value)
+    assert world.closed >= 1
+
+
+def test_a_port_that_says_what_it_hears_is_no_board() -> None:
+    """An echo, as of a modem or of a port whose wires touch, is not taken for a board."""
+    world = World()
+    world.peer = echo
+    with pytest.raises(PartError):
+        world.open()
+
+
+def test_a_device_that_takes_nothing_is_named() -> None:
+    """A port that takes no byte never blocks a scan, and says so (case E11)."""
+    world, board = opened()
+    world.takes = 0
+    world.peer = silent
+    world.run(3_000_000)
+    assert "takes nothing that is sent" in board.health()["link"].text
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ({"rows": 1}, "1 x 7 cells"),
+        ({"colour_order": b"GGG"}, "the colour order 'GGG'"),
+        ({"lights": tuple(range(48))}, "48 LEDs"),
+        ({"lights": (0,) * 49}, "49 LEDs"),
+        ({"supply_ma": 50}, "a supply of 50 mA"),
+    ],
+)
+def test_a_board_whose_description_cannot_be_played_is_refused(fields: dict[str, object], wanted: str) -> None:
+    """A description that contradicts itself is refused by what is wrong with it."""
+    world = World()
+    world.device._far.device.about = world.device._far.device.about._replace(**fields)
+    with pytest.raises(PartError, match=wanted):
+        world.open()
+
+
+def test_another_board_does_not_take_the_place_of_the_first() -> None:
+    """A board of another size that is plugged in during play is named and left alone; the first one is taken back."""
+    world, board = opened()
+    world.unplug()
+    world.run(1_000_000)
+    first = world.device
+    world.peer = SimDevice(
+        SIM._replace(leds=SIM.leds, edge_strips=type(SIM.edge_strips)(a=3, b=3)), world.board_clock
+    ).step
+    world.plug("/dev/ttyACM1")
+    world.run(2_000_000)
+    assert "another board is there now" in board.health()["link"].text
+    world.unplug()
+    world.peer = first.step
+    world.plug()
+    world.run(3_000_000)
+    assert board.health()["link"].ok
+
+
+def test_a_port_that_cannot_be_opened_says_why() -> None:
+    """What opening raised is what a start without a board says."""
+    world = World()
+    world.fault = "/dev/ttyACM0 is in use by another program; stop that first"
+    with pytest.raises(PartError, match="in use by another program"):
+        world.open()
+
+
+def test_auto_asks_one_port_after_the_other() -> None:
+    """With `auto` a port that is no board is left for the next one."""
+    world = World()
+    world.names = ["/dev/ttyACM0", "/dev/ttyACM1"]
+    world.identity = Identity()
+    asked: list[str] = []
+    port = world.Port
+
+    def other(name: str) -> object:
+        asked.append(name)
+        world.peer = silent if name == "/dev/ttyACM0" else world.device.step
+        return port(name)
+
+    world.Port = other  # type: ignore[method-assign, assignment]
+    assert world.open("auto").health()["link"].ok
+    assert ["/dev/ttyACM0", "/dev/ttyACM1"] == asked
+
+
+def test_a_year_of_statistics_fits_its_fields() -> None:
+    """The widest counters of STATS are told as the most their fields hold."""
+    assert 30 == len(link.stats(link.Stats(*[1 << 50] * 8))) == struct.calcsize("<HIIIIIII")

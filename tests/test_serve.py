@@ -1,0 +1,201 @@
+"""A simulated board behind a pseudo terminal, in another process: the second rung, with a stranger at the port too."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from hal import link
+from hal.drivers import serial_port
+from hal.drivers.serial_board import SerialBoard, open_board
+from hal.drivers.serial_port import Identity
+from hal.errors import PartError
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
+MORBAK = [sys.executable, "-m", "firmware.cli"]
+STRANGER = Path(__file__).parent / "link_stranger.py"
+WAIT_S = 30
+
+
+class Served:
+    """`morbak board serve` at `path`, which is started and killed as a board is plugged in and pulled out."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.start()
+
+    def start(self) -> None:
+        command = [*MORBAK, "board", "serve", "--board", "sim", "--port", str(self.path)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        assert f"simulated board is at {self.path}; Ctrl-C ends\n" == self.process.stdout.readline()
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(how)
+        self.process.wait(WAIT_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self.path.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    board = Served(tmp_path / "board")
+    yield board
+    if board.process.poll() is None:
+        board.stop()
+
+
+def now_us() -> int:
+    return time.monotonic_ns() // 1000
+
+
+def until(board: SerialBoard, true: Callable[[], object], edges: list[tuple[int, bool]] | None = None) -> None:
+    """Scan at the board's pace until something is so."""
+    end_us = now_us() + WAIT_S * 1_000_000
+    while not true():
+        assert now_us() < end_us, board.health()
+        scan = board.scan(now_us())
+        if edges is not None:
+            edges += [(edge.cell, edge.down) for edge in scan.edges]
+        time.sleep(scan.period_us / 1e6)
+
+
+@pytest.mark.realtime
+def test_touch_and_light_pass_a_real_port(served: Served) -> None:
+    """Cells are pressed by order at the other end, every edge comes once and in order, and a frame is acknowledged."""
+    board = open_board(str(served.path))
+    host, edges, wanted = board._host, [], []  # type: ignore[var-annotated]
+    for cell in range(49):
+        host.test(link.CONTACTS, 1 << cell)
+        until(board, lambda: host.tested and host.down, edges)
+        host.test(link.CONTACTS, 0)
+        until(board, lambda: host.tested and not host.down, edges)
+        wanted += [(cell, True), (cell, False)]
+    assert wanted == edges
+    board.show(b"\xff\0\0" * 49, now_us())
+    until(board, lambda: host.frames.settled)
+    assert b"\0" not in board.wire()[0::3]
+    board.close()
+    assert 1 == host.sessions and 0 == host.splitter.bad
+
+
+@pytest.mark.realtime
+def test_a_port_is_ours_alone(served: Served) -> None:
+    """A port that is open is refused to a second board by name, and to whoever asks the kernel (cases E4, E5)."""
+    board = open_board(str(served.path))
+    with pytest.raises(PartError, match="is in use by another program"):
+        serial_port.Port(str(served.path))
+    board.close()
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_board_that_is_gone_is_noticed_and_found_again(served: Served, how: signal.Signals) -> None:
+    """The other end is killed or ends: noticed within a second; it comes back: found within three (cases E1, E12)."""
+    board = open_board(str(served.path))
+    until(board, lambda: board._host.report)
+    begun_us = now_us()
+    served.stop(how)
+    until(board, lambda: not board.health()["link"].ok)
+    noticed_us = now_us() - begun_us
+    served.start()
+    begun_us = now_us()
+    until(board, lambda: board.health()["link"].ok)
+    found_us = now_us() - begun_us
+    board.close()
+    assert noticed_us < 1_000_000 + 2_000_000  # with 2 s for a busy machine
+    assert found_us < 3_000_000 + 2_000_000
+
+
+@pytest.mark.realtime
+def test_a_port_that_nobody_reads_takes_no_time() -> None:
+    """Writing to a port whose other end reads nothing returns at once, until that reads again (case E11)."""
+    ours, theirs = os.openpty()
+    port = serial_port.Port(os.ttyname(theirs))
+    os.close(theirs)
+    begun_s, sent, taken = time.monotonic(), 0, -1
+    while taken and sent < 10_000_000:
+        taken = port.write(b"x" * 4096)
+        sent += taken
+    assert 0 == taken
+    assert time.monotonic() - begun_s < WAIT_S
+    os.read(ours, 4096)
+    os.close(ours)
+    port.close()
+
+
+def test_a_port_that_is_none_is_named(tmp_path: Path) -> None:
+    """A port that is not there, and a file that is no port, are said in a sentence."""
+    for path, wanted in ((tmp_path / "none", "there is no such port"), (tmp_path, "cannot be opened as a serial port")):
+        with pytest.raises(PartError, match=wanted):
+            serial_port.Port(str(path))
+
+
+def test_where_to_look_for_a_board(tmp_path: Path) -> None:
+    """A named port is looked for by its name, with nothing known of it by that alone."""
+    assert [str(tmp_path)] == list(serial_port.candidates(str(tmp_path), Identity()))
+
+
+@pytest.mark.realtime
+def test_a_stranger_with_the_page_alone_talks_to_a_board(served: Served) -> None:
+    """A script that has only PROTOCOL.md and pyserial presses a cell, hears of it, and lights it; it has 60 lines."""
+    source = STRANGER.read_text(encoding="utf-8")
+    assert len([line for line in source.splitlines() if line]) <= 60
+    assert not {"hal", "firmware", "sim", "tests"} & {
+        line.split()[1].split(".")[0] for line in source.splitlines() if line.startswith(("import", "from"))
+    }
+    ran = subprocess.run([sys.executable, "-I", STRANGER, served.path], capture_output=True, text=True, timeout=WAIT_S)
+    assert ("", 0) == (ran.stderr, ran.returncode)
+    assert "simulated board: 7 x 7; d4 down, d4 up; frame 1 is shown\n" == ran.stdout
+
+
+@pytest.mark.realtime
+def test_the_firmware_plays_on_a_board_at_a_cable(served: Served, tmp_path: Path) -> None:
+    """`morbak run --board serial:PORT` says what is wrong while the board is away, and that it is well afterwards."""
+    command = [*MORBAK, "run", "--board", f"serial:{served.path}", "--port", "0", "--state", str(tmp_path / "state")]
+    game = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert game.stdout is not None
+    try:
+        address = game.stdout.readline().split()[4]
+
+        def health() -> tuple[bool, str]:
+            with urlopen(f"{address}api/v1/state", timeout=WAIT_S) as answer:  # noqa: S310 - this computer
+                part = json.load(answer)["health"]["parts"]["link"]
+            return part["ok"], part["text"]
+
+        def wait(wanted: bool) -> str:
+            end_s = time.monotonic() + WAIT_S
+            while (said := health())[0] != wanted:
+                assert time.monotonic() < end_s, said
+                time.sleep(0.05)
+            return said[1]
+
+        assert "simulated board (morbak-board simulator" in wait(True)
+        served.stop(signal.SIGKILL)
+        assert str(served.path) in wait(False)
+        served.start()
+        wait(True)
+    finally:
+        game.terminate()
+        game.wait(WAIT_S)
+        game.stdout.close()
+    assert 0 == game.returncode
+
+
+def test_a_game_without_a_board_is_refused_in_a_sentence() -> None:
+    """`--board serial:` without a port is a mistake, and says what to write."""
+    ran = subprocess.run([*MORBAK, "run", "--board", "serial:"], capture_output=True, text=True, timeout=WAIT_S)
+    assert (2, "morbak: the port of the board is missing: write serial:auto, or serial: and its path\n") == (
+        ran.returncode,
+        ran.stderr,
+    )
