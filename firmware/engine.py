@@ -280,6 +280,7 @@ def _names(cells: frozenset[int]) -> str:
 def _lasting(document: state.Document) -> state.Document:
     """What is left of a document without the clocks, which are told once a second and count as no change."""
     lasting = {key: value for key, value in document.items() if key not in state.CLOCKS}
+    lasting["cleans_ms"] = document["cleans_ms"] is None
     if lasting["menu"] and lasting["menu"]["asked"]:
         menu = lasting["menu"]
         lasting["menu"] = menu | {"asked": menu["asked"] | {"left_ms": None}}

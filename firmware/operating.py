@@ -131,6 +131,7 @@ class Operating:
             "safe": state["safe"],
             "parts": parts,
             "worn": worn,
+            "masked": state["masked"],
             "phase": state["phase"],
             "game": None if engine.table.game is None else engine.table.number,
             "position": state["position"],

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from hal.ports import Edge
 
-# What closes again this long after its press is no bounce but a finger that moves: the longest that was ever measured
-# is 47 ms (case D6).
-LONGEST_US = 50_000
+# A train of bounces is over when the contact has rested for as long as the debounce waits (10 ms, case D6): what opens
+# after that is a finger that leaves, whose own bounce is another matter.
+REST_US = 10_000
 # The last so many presses of a cell are kept: a contact that was cleaned is well again after as many.
 KEPT = 16
 
@@ -22,23 +22,31 @@ class Bounces:
 
     def __init__(self) -> None:
         self.mask = 0
-        self._pressed_us: dict[int, int] = {}
+        self._running: dict[int, tuple[int, int]] = {}  # when the press began, and when it last moved
         self._trains: dict[int, deque[int]] = {}
 
     def step(self, t_us: int, mask: int, edges: Iterable[Edge]) -> None:
         """One scan at `t_us`: the cells that read closed, and the edges that came of it."""
-        closed = mask & ~self.mask
+        moved = mask ^ self.mask
         self.mask = mask
+        while moved:
+            cell = moved.bit_length() - 1
+            moved ^= 1 << cell
+            if cell in self._running:
+                self._move(cell, t_us, closed=bool(mask >> cell & 1))
         for edge in edges:
             if edge.down:
-                self._pressed_us[edge.cell] = edge.t_us
-                self._trains.setdefault(edge.cell, deque(maxlen=KEPT)).append(0)
-        while closed:
-            cell = closed.bit_length() - 1
-            closed ^= 1 << cell
-            since_us = t_us - self._pressed_us.get(cell, t_us - LONGEST_US - 1)
-            if 0 < since_us <= LONGEST_US:
-                self._trains[cell][-1] = since_us
+                self._running[edge.cell] = edge.t_us, t_us
+                self._trains.setdefault(edge.cell, deque(maxlen=KEPT)).append(t_us - edge.t_us)
+
+    def _move(self, cell: int, t_us: int, *, closed: bool) -> None:
+        start_us, last_us = self._running[cell]
+        if t_us - last_us > REST_US:
+            del self._running[cell]
+            return
+        self._running[cell] = start_us, t_us
+        if closed:
+            self._trains[cell][-1] = t_us - start_us
 
     def longest_us(self) -> dict[int, int]:
         """For each cell that was pressed, the longest bounce of its last presses, in microseconds."""

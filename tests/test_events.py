@@ -145,7 +145,7 @@ def test_a_stall_names_who_held_up_the_loop(recent: Recent, monkeypatch: pytest.
     monkeypatch.setattr("firmware.stalls.OURS", ("/tests/",))
 
     async def play() -> Stalls:
-        stalls = Stalls(asyncio.get_running_loop(), 0.02, 0.05)
+        stalls = Stalls(asyncio.get_running_loop(), 0.02, 0.05, 0)
         end = threading.Event()
         watcher = threading.Thread(target=until_told, args=(recent, end))
         watcher.start()

@@ -25,7 +25,10 @@ REASONS = ["line", "stalemate", "time", "resignation", "agreement"]
 TIMES = ["total_15", "total_10", "total_5", "total_none", "move_2", "move_1", "move_none"]
 OPTIONS = [*TIMES, "rules_standard", "rules_lite", "series_1", "series_3", "series_5"]
 LANGUAGES = ["en", "fr"]
-LOADED = ["/static/icon.svg", "/static/app.css", "/static/main.js"]
+PAGES = {
+    "index.html": ["/static/icon.svg", "/static/app.css", "/static/main.js"],
+    "operator.html": ["/static/icon.svg", "/static/operator.css", "/static/operator.js"],
+}
 # A key with a part filled in at run time: every value the part can take.
 FILLED: dict[str, list[str]] = {
     "side": ["a", "b"],
@@ -35,8 +38,8 @@ FILLED: dict[str, list[str]] = {
     "next": ["lobby", "paused", "menu", "options", "replay"],
     "asked": sorted(CONSENT),
     "item": [*ITEMS, *OPTIONS],
-    "choose": [*sorted(CONSENT), "resign", "close", "replay", "language", "marks", "brightness", *OPTIONS],
-    "code": ["rules", "record", "rules.told", "record.told"],
+    "choose": [*sorted(CONSENT), "resign", "close", "replay", "language", "marks", "brightness", "operator", *OPTIONS],
+    "code": ["rules", "record", "operator", "rules.told", "record.told", "operator.told"],
     "world": ["paused", "bounce", "ghost", "stuck", "unplug"],
     "menu": ["asks", "answers", "waits"],
     "gesture": ["tap", "hold", "pools", "menu", "consent", "keys"],
@@ -45,7 +48,7 @@ FILLED: dict[str, list[str]] = {
     "end": [reason for reason in REASONS if reason != "line"],
     "end.line": ["4", "5", "6", "7"],
     "touch": ["light", "permute", "block", "neutralise"],
-    "verb": ["light", "permute", "block", "neutralise", "resign"],
+    "verb": ["light", "permute", "block", "neutralise", "resign", "operator"],
     "instead": ["light", "permute", "block", "neutralise"],
     "refusal": REFUSALS,
     "cell": ["empty", "lit", "permuted", "blocked", "neutralised"],
@@ -66,6 +69,20 @@ FILLED: dict[str, list[str]] = {
         "other",
     ],
 }
+FILLED |= {
+    "op.title": ["cells", "now", "wishes", "past"],
+    "op.key": ["clean", "end", "report", "restart"],
+    "op.done": ["mask", "unmask", "clean", "end", "pause", "resume", "restart", "settings"],
+    "op.figure": ["light", "bounce", "current", "sags", "warmth", "lost", "games", "phase"],
+    "op.phase": PHASES,
+    "op.refused": ["not_in_play", "not_parked", "no_game", "not_saved", "too_many", "safe", "other"],
+    "op.set": [
+        "total_s", "move_s", "rules", "series", "brightness_pct", "language", "marks", "quiet", "volume_pct"
+    ],
+    "op.rules": ["standard", "lite", "custom"],
+    "op.series": ["1", "3", "5"],
+    "op.language": ["fr", "en", "null"],
+}  # fmt: skip
 COUNTED = ["none", "one", "other"]  # the plural classes of French and English that whole numbers under a million meet
 
 
@@ -76,6 +93,8 @@ def keys_used() -> set[str]:
     asked |= set(re.findall(r"\? this\.#words\.say\(\"([\w.]+)\"", text))
     for stem in re.findall(r"\b(?:say|has)\(\s*`([\w.]+)\.\$\{", text):
         asked |= {f"{stem}.{value}" for value in FILLED[stem]}
+    asked |= {key for pair in re.findall(r"say\([^?\n]+ \? \"(op[\w.]+)\" : \"(op[\w.]+)\"", text) for key in pair}
+    asked |= set(re.findall(r"#bar\(\"([\w.]+)\"\)", text))
     for stem in re.findall(r"\bcount\(\s*\"([\w.]+)\"", text):
         asked |= {f"{stem}.{value}" for value in COUNTED}
     return asked
@@ -158,39 +177,46 @@ class Tags(HTMLParser):
             (self.inline if self.open[-1] in ("script", "style") else self.words).append(data.strip())
 
 
-def tags() -> Tags:
+def tags(page: str) -> Tags:
     parser = Tags()
-    parser.feed((STATIC / "index.html").read_text("utf-8"))
+    parser.feed((STATIC / page).read_text("utf-8"))
     return parser
 
 
-def test_nothing_is_inline() -> None:
-    """The page obeys its policy: no inline script or style, no style or on* attribute."""
-    page = tags()
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_inline(name: str) -> None:
+    """A page obeys its policy: no inline script or style, no style or on* attribute."""
+    page = tags(name)
     assert not page.inline
     assert not [entry for entry in page.attributes if entry[1] == "style" or entry[1].startswith("on")]
 
 
-def test_every_file_named_exists() -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_named_exists(page: str) -> None:
     """What the HTML and the scripts load is there, under the paths that the server serves."""
-    named = [value for _, name, value in tags().attributes if name in ("src", "href")]
-    assert LOADED == named
+    named = [value for _, name, value in tags(page).attributes if name in ("src", "href")]
+    assert PAGES[page] == named
     for path in SCRIPTS:
         for imported in re.findall(r"from \"(.+?)\"", path.read_text("utf-8")):
             assert (path.parent / imported).is_file(), f"{path.name} imports {imported}"
 
 
-def test_words_are_in_the_catalogues() -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_words_are_in_the_catalogues(page: str) -> None:
     """The HTML itself holds no words but the game's name."""
-    assert "MORBAK" == " ".join(tags().words)
+    assert "MORBAK" == " ".join(tags(page).words)
 
 
-def test_ids_that_scripts_look_for_exist() -> None:
-    """Every element that a script finds by its id is in the page, once."""
-    ids = [value for _, name, value in tags().attributes if name == "id"]
+@pytest.mark.parametrize("page", PAGES)
+def test_ids_that_scripts_look_for_exist(page: str) -> None:
+    """Every element that a page's scripts find by its id is in the page, once."""
+    ids = [value for _, name, value in tags(page).attributes if name == "id"]
     assert len(ids) == len(set(ids))
-    text = "\n".join(path.read_text("utf-8") for path in SCRIPTS)
-    wanted = set(re.findall(r"\bfind\(\"([\w-]+)\"\)", text)) | set(re.findall(r"querySelector\(\"#([\w-]+)\"\)", text))
+    operators = page == "operator.html"
+    scripts = [path for path in SCRIPTS if path.name.startswith("operator") == operators]
+    text = "\n".join(path.read_text("utf-8") for path in scripts)
+    wanted = set(re.findall(r"(?<!\.)\b(?:find|get)\(\"([\w-]+)\"\)", text))
+    wanted |= set(re.findall(r"querySelector\(\"#([\w-]+)\"\)", text))
     assert len(wanted) > 10
     assert not wanted - set(ids)
 

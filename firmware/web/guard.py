@@ -77,7 +77,9 @@ class Guard:
     def _with_headers(send: Send) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] in STARTS:
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                stored = headers.get("cache-control")  # what an answer says itself of being stored holds
+                headers.update(HEADERS if stored is None else {**HEADERS, "cache-control": stored})
             await send(message)
 
         return send_with_headers

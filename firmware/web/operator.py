@@ -51,6 +51,7 @@ class Operator:
         ]
 
     async def _page(self, _request: Request) -> Response:
+        """The page itself holds nothing: all it shows is asked for with the token."""
         return FileResponse(str(files("firmware.web") / "static" / "operator.html"))
 
     def _check(self, request: Request) -> None:

@@ -77,6 +77,7 @@ class Page {
     this.#follow(before?.chosen ?? null, state.chosen ?? null);
     body.dataset.link = "open";
     body.dataset.phase = this.#view.scene;
+    body.toggleAttribute("data-dark", Boolean(state.screen?.dark));
     if (moved(before, state)) this.#board.stopRing();
     if (moved(before, state)) write(find("live"), this.#sentences.live(this.#view));
     this.#lessons.play(this.#view.scene === "attract");
@@ -118,7 +119,7 @@ class Page {
       word: (cell) => this.#sentences.word(view, cell),
       sentence: (cell) => this.#sentences.cell(view, cell, this.#touchable),
     });
-    const trouble = this.#sentences.health(view.health);
+    const trouble = view.cleans_ms == null ? this.#sentences.health(view.health) : this.#words.say("cleaning");
     write(find("notice"), trouble);
     body.toggleAttribute("data-trouble", trouble !== "");
     if (body.dataset.link === "away") this.#caption.lose();

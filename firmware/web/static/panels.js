@@ -9,7 +9,8 @@ export class Panels {
   #find;
   #words;
   #open = null; // the button whose panel shows
-  #code = null; // which code there is now: of the rules, or of the game that has just ended
+  #before = null; // what was open before the operator's code
+  #code = null; // which code there is now: of the rules, of the game that has just ended, or for the operator
   #shown = "";
 
   constructor(root, words) {
@@ -18,6 +19,8 @@ export class Panels {
     for (const name of Object.keys(PANELS)) {
       this.#find(name).addEventListener("click", () => this.#choose(this.#open === name ? null : name));
     }
+    // The board gives the operator's code to its own screen alone; elsewhere there is nothing to see.
+    this.#find("code-picture").addEventListener("error", () => this.#code === "operator" && this.#choose(this.#before));
     this.#choose(null);
   }
 
@@ -27,11 +30,13 @@ export class Panels {
     for (const button of Object.keys(PANELS)) this.#find(button).ariaExpanded = button === name;
   }
 
-  /** Show what belongs to a state: after a game its record, else the rules. */
-  show({ scene, seq }) {
-    const code = scene === "result" ? "record" : "rules";
-    const address = code === "record" ? `/api/v1/qr/record?after=${seq}` : `/api/v1/qr/rules?lang=${this.#words.lang}`;
-    if (code === this.#code && (code === "record" || address === this.#shown)) return;
+  /** Show what belongs to a state: while it is asked for the operator's code, after a game its record, else the rules. */
+  show({ scene, seq, menu }) {
+    const code = menu?.code ? "operator" : scene === "result" ? "record" : "rules";
+    const address = code === "rules" ? `/api/v1/qr/rules?lang=${this.#words.lang}` : `/api/v1/qr/${code}?after=${seq}`;
+    if (code === this.#code && (code !== "rules" || address === this.#shown)) return;
+    if (code === "operator") this.#before = this.#open;
+    if (code === "operator" || this.#code === "operator") this.#choose(code === "operator" ? "code-open" : this.#before);
     this.#code = code;
     this.#shown = address;
     this.#find("code-picture").src = address;

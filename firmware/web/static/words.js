@@ -53,6 +53,11 @@ export class Words {
     return this.say(n === 0 ? `${key}.none` : `${key}.${this.#plural.select(n)}`, { n, ...values });
   }
 
+  /** A number as the language writes it, with so many digits behind its mark. */
+  number(value, digits) {
+    return value.toLocaleString(this.lang, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  }
+
   has(key) {
     return key in this.#catalogues[this.lang];
   }
