@@ -28,7 +28,7 @@ EXAMPLES: Final = """examples:
 
 exit status: 0 installed, 1 the system refused, 2 usage or configuration
 """
-KIOSK_PROGRAMS: Final = {"cage": "cage", "chromium": "chromium"}
+KIOSK_PROGRAMS: Final = {"cage": "cage", "chromium": "chromium", "Xwayland": "xwayland"}
 # ProtectHome= and PrivateTmp= of the units.
 HIDDEN: Final = ("/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/")  # noqa: S108
 # Of the devices on the header, and of FTDI chips.

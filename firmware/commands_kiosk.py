@@ -40,7 +40,7 @@ def add_kiosk(parser: argparse.ArgumentParser) -> None:
 def _kiosk(parsed: argparse.Namespace) -> int:
     browser = next((name for name in BROWSERS if shutil.which(name)), None)
     if browser is None or shutil.which("cage") is None:
-        raise Misuse("the screen needs cage and chromium: sudo apt install cage chromium.")
+        raise Misuse("the screen needs cage and chromium: sudo apt install cage chromium xwayland.")
     if not os.environ.get("XDG_RUNTIME_DIR"):
         os.environ["XDG_RUNTIME_DIR"] = os.environ.get("RUNTIME_DIRECTORY", tempfile.gettempdir())
     address = f"http://127.0.0.1:{parsed.port}/?kiosk" + (f"&lang={parsed.lang}" if parsed.lang else "")
@@ -93,9 +93,10 @@ def _beat(port: int) -> Beat:
 
 
 def _see_off(screen: subprocess.Popen[bytes]) -> None:
-    """End compositor and browser with all that they have started."""
-    for name in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(screen.pid, name)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            screen.wait(ENDS_S)
+    """End the compositor, and with it the browser and all that it has started."""
+    screen.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        screen.wait(ENDS_S)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(screen.pid, signal.SIGKILL)
+    screen.wait()

@@ -40,8 +40,8 @@ RUNGS = {
         shutil.which("systemd-analyze") is not None and shutil.which("udevadm") is not None and system_python(),
     ),
     "kiosk": (
-        "cage, grim and wlr-randr (apt install cage grim wlr-randr)",
-        all(shutil.which(program) is not None for program in ("cage", "grim", "wlr-randr")),
+        "cage, sway, grim, Xwayland (apt install cage sway grim xwayland) and root, to be another user",
+        all(map(shutil.which, ("cage", "sway", "grim", "Xwayland"))) and os.geteuid() == 0,
     ),
     "root": ("root, to be several users", os.geteuid() == 0),
     "disk": ("root and a loop device (mount, fsfreeze), to have a disk of its own", mountable()),

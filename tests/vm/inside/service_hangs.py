@@ -75,6 +75,12 @@ def at(since_s: float, words: str) -> float:
     return next((at_s for at_s, message in entries(since_s) if words in message), 0.0)
 
 
+def active(since_s: float) -> float:
+    """When the service became active after a moment; 0 for not yet."""
+    at_s = int(show("ActiveEnterTimestampMonotonic")) / 1e6
+    return at_s if at_s > since_s else 0.0
+
+
 def hang(part: str) -> dict[str, object]:
     """Let one part hang, and see the watchdog bite and the game come back."""
     tapped("d4", lambda told: told.get("phase") == "play")
@@ -84,7 +90,7 @@ def hang(part: str) -> dict[str, object]:
     hung_s = time.monotonic()
     Path(f"/run/hang-{part}").touch()
     killed_s = vpi.until(lambda: at(hung_s, "Watchdog timeout"), 60, 0.5)
-    back_s = vpi.until(lambda: at(killed_s, "Started "), 60, 0.5)
+    back_s = vpi.until(lambda: active(killed_s), 60, 0.5)
     after = until(state)
     messages = [message for _, message in entries(hung_s)]
     return {
