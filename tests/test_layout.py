@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted(path for top in ("firmware", "hal", "sim") for path in (ROOT / top).rglob("*.py"))
 PURE = {
     "hal/corners.py", "hal/guide.py", "hal/mapped.py", "hal/mapping.py", "hal/mapping_result.py", "hal/profile_text.py",
-    "hal/selftest.py", "hal/selftest_report.py",
+    "hal/selftest.py", "hal/selftest_report.py", "hal/selftest_text.py",
     "hal/bounces.py", "firmware/operator_commands.py", "firmware/orders.py", "firmware/quiet.py", "firmware/wear.py",
     "hal/agreement.py", "hal/chain.py", "hal/claims.py", "hal/noise.py",
     "hal/conformance_boards.py", "hal/pins.py", "hal/wiring.py",
