@@ -7,9 +7,8 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import NoReturn
 
 from firmware.app import App
 from firmware.chronicle import Chronicle
@@ -39,8 +38,14 @@ async def reachable(app: App, state: Path, recent: Recent) -> AsyncIterator[Oper
             say("ended", again=app.again)
 
 
-def start_anew() -> NoReturn:
-    """Become the same command once more: same process, same arguments, fresh code. Everything must be closed."""
+def start_anew(environ: Mapping[str, str] = os.environ) -> None:
+    """Become the same command once more: same process, same arguments, fresh code. Everything must be closed.
+
+    A service only ends: its manager starts it anew (Restart=always), and would kill a process that goes on after it
+    has said that it stops.
+    """
+    if "NOTIFY_SOCKET" in environ:
+        return
     logging.shutdown()
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - ourselves
