@@ -19,6 +19,7 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 Json = dict[str, Any]
+PROGRAM = ("-m", "firmware.cli")
 
 
 class Live:
@@ -103,20 +104,26 @@ class Watch:
 
 
 @contextmanager
-def running(*arguments: str, cwd: Path | None = None) -> Iterator[Live]:
-    """`morbak run --port 0` with more arguments, on a state of its own unless `--state` is one of them."""
+def running(*arguments: str, cwd: Path | None = None, program: tuple[str, ...] = PROGRAM) -> Iterator[Live]:
+    """`morbak run --port 0` with more arguments, on a state of its own unless `--state` is one of them.
+
+    `program`: what Python runs instead of the command itself.
+    """
     if "--state" in arguments:
-        with _running(arguments, cwd) as live:
+        with _running((*program, "run", "--port", "0", *arguments), cwd) as live:
             yield live
     else:
-        with TemporaryDirectory() as state, _running((*arguments, "--state", state), cwd) as live:
+        with (
+            TemporaryDirectory() as state,
+            _running((*program, "run", "--port", "0", *arguments, "--state", state), cwd) as live,
+        ):
             yield live
 
 
 @contextmanager
 def _running(arguments: tuple[str, ...], cwd: Path | None) -> Iterator[Live]:
     """A process that is killed at the end if it still runs."""
-    command = [sys.executable, "-m", "firmware.cli", "run", "--port", "0", *arguments]
+    command = [sys.executable, *arguments]
     # XDG_CONFIG_HOME: nobody's own settings
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "XDG_CONFIG_HOME": "/nonexistent", "MORBAK_CONFIG": ""}
     process = subprocess.Popen(

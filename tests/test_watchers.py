@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
+from firmware.web import hub
 from firmware.web.hub import BACKLOG, Watcher
 from sim.flashes import Flashes
 from tests.live import Live, running
@@ -95,6 +97,31 @@ def test_of_frames_only_the_newest_waits() -> None:
     keen = asyncio.run(scene())
     assert [str(at) for at in range(20)] == keen.texts
     assert [bytes([19]) * 147] == keen.frames
+
+
+def test_a_late_wake_up_costs_no_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though every pause lasts 1 ms too long, 600 frames take 10 s; a second that was missed is not made up for."""
+    now_s = 100.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now_s
+        now_s += seconds + 0.001 if seconds else 0.0
+
+    clock = SimpleNamespace(time=lambda: now_s)
+    monkeypatch.setattr(
+        hub, "asyncio", SimpleNamespace(Event=asyncio.Event, get_running_loop=lambda: clock, sleep=sleep)
+    )
+
+    async def pauses(count: int) -> float:
+        begun_s = now_s
+        for _ in range(count):
+            await watcher._pause()
+        return now_s - begun_s
+
+    watcher = Watcher(KeenSocket())  # type: ignore[arg-type]
+    assert 10.0 == pytest.approx(asyncio.run(pauses(600)), abs=0.02)
+    now_s += 1.0
+    assert 1.0 == pytest.approx(asyncio.run(pauses(60)), abs=0.04)
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from starlette.websockets import WebSocket
 
 # A socket that is this many messages behind is dropped, not buffered.
 BACKLOG = 64
-# A watcher needs no more than the screen can show.
+# A watcher needs no more than the screen can show: one frame a gap on average, so that a wake-up a little late costs no
+# frame, as a pause of this length after each one would.
 FRAME_GAP_S = 1 / 60
 
 
@@ -21,6 +22,7 @@ class Watcher:
         self._texts: deque[str] = deque()
         self._frame: bytes | None = None
         self._woken = asyncio.Event()
+        self._next_s = 0.0
         self.slow = False
 
     def tell(self, text: str) -> None:
@@ -44,7 +46,13 @@ class Watcher:
             if self._frame is not None:
                 frame, self._frame = self._frame, None
                 await self.socket.send_bytes(frame)
-                await asyncio.sleep(FRAME_GAP_S)
+                await self._pause()
+
+    async def _pause(self) -> None:
+        """Wait until the next frame may go; what was missed for more than a gap is not made up for."""
+        now_s = asyncio.get_running_loop().time()
+        self._next_s = max(self._next_s, now_s - FRAME_GAP_S) + FRAME_GAP_S
+        await asyncio.sleep(max(0.0, self._next_s - now_s))
 
 
 class Hub:
