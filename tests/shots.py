@@ -7,21 +7,13 @@ worth looking at. The files are named `<moment>-<width>x<height>-<language>.png`
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page
-
 from tests.browser import opened
-from tests.live import Live, running
+from tests.camera import Camera, act, ask, filmed, greyed, open_menu, opened_panel, start, tap, until
+from tests.live import Live
 from tests.stub_board import stub_board
-
-# A desktop, the kiosk's attract screen, a small panel, a kiosk on its end, a phone.
-SIZES = ((1280, 800), (1280, 720), (800, 480), (1080, 1920), (390, 844))
-LANGUAGES = ("en", "fr")
 
 # With a long hold there is time to picture it; all else stands still while it is photographed.
 SLOW = """
@@ -51,90 +43,26 @@ lot_ms = 100
 [game]
 pool = 0
 """
-# Side a starts with this seed (sim: the lot is drawn from it).
-SEED = "3"
-
+# A contact that stays closed masks itself soon.
+STUCK = """
+[touch]
+leave_ms = 2500
+stuck_ms = 3000
+[phases]
+lobby_ms = 100
+lot_ms = 100
+menu_idle_s = 60
+"""
 # A game in which every cell state is on the board, and c4 the cell that everything turns on.
 GAME = "d4 d5 c5 e7 e3 xe3 d6 c6 f5 f4 #d4 d3 b2 c3 xc3 xb2 !e3 b5 e4 e1 b3 #d3 f3 c4 d2 #b5 f1 g6".split()  # noqa: SIM905
 DECISION, REPLY, WIN = "xc4", "b4", "c2"
-TOUCH_S = 0.08
 # Every cell by who lights it, a to g from row 7 down, without four in a line; without pools nothing is left then.
 FULL = ("aabbaab", "aabbaab", "aabbaab", "bbaabba", "aabbaab", "bbaabba", "bbaabba")
 
 LIT = "......./......./......./...a.../......./......./....... b 7:7 1:1"
 MATCH = {"series": 3, "score": {"a": 0.5, "b": 1}, "over": False}
 
-SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
 HALF_HELD = "() => document.querySelector('#ring .fill').getAnimations()[0]?.currentTime > 2400"
-
-
-class Camera:
-    """Takes one moment in every size and language."""
-
-    def __init__(self, page: Page, folder: Path, live: Live | None = None) -> None:
-        self.page, self._folder, self._live = page, folder, live
-
-    def still(self, moment: str) -> None:
-        """Take a moment while the board's time stands still."""
-        assert self._live is not None
-        self._live.json("POST", "/api/v1/sim/world", {"paused": True})
-        self.take(moment)
-        self._live.json("POST", "/api/v1/sim/world", {"paused": False})
-
-    def take(self, moment: str, ready: Callable[[], None] = lambda: None) -> None:
-        """`ready` brings the moment about anew before each picture."""
-        for language in LANGUAGES:
-            for width, height in SIZES:
-                self.page.set_viewport_size({"width": width, "height": height})
-                ready()
-                self.page.evaluate(SETTLED)
-                self.page.screenshot(path=self._folder / f"{moment}-{width}x{height}-{language}.png")
-            self.page.evaluate("() => document.getElementById('lang').click()")
-        print(moment, flush=True)
-
-
-def until(live: Live, key: str, value: object, within_s: float = 30) -> None:
-    """Wait until the state says so; fails if it does not."""
-    deadline_s = time.monotonic() + within_s
-    while live.state()[key] != value:
-        if time.monotonic() > deadline_s:
-            raise AssertionError(f"{key} is {live.state()[key]}, not {value} within {within_s} s")
-        time.sleep(0.01)
-
-
-def tap(live: Live, cell: str) -> None:
-    """A touch as long as a person's."""
-    live.touch(cell, True)
-    time.sleep(TOUCH_S)
-    live.touch(cell, False)
-
-
-def act(live: Live, action: str, guard_s: float = 0.3) -> None:
-    """One action by the touch it wants, once the guard after the last one is over."""
-    time.sleep(guard_s)
-    cell = action[-2:]
-    live.touch(cell, True)
-    if len(action) > 2:
-        until(live, "last_action", action)
-    time.sleep(TOUCH_S)
-    live.touch(cell, False)
-    until(live, "last_action", action)
-
-
-@contextmanager
-def filmed(settings: str, folder: Path) -> Iterator[tuple[Live, Camera]]:
-    """A board with these settings, and a camera on its page."""
-    with tempfile.TemporaryDirectory() as config:
-        path = Path(config) / "morbak.toml"
-        path.write_text(settings)
-        with running("--seed", SEED, "--config", str(path)) as live, opened(live) as page:
-            yield live, Camera(page, folder, live)
-
-
-def start(live: Live) -> None:
-    """From the invitation to the first turn."""
-    tap(live, "d4")
-    until(live, "phase", "play")
 
 
 def take_a_game(folder: Path) -> None:
@@ -169,15 +97,6 @@ def take_a_game(folder: Path) -> None:
         camera.still("replay")
 
 
-@contextmanager
-def opened_panel(camera: Camera, button: str) -> Iterator[None]:
-    """A panel that is open for a while."""
-    press = f"() => document.getElementById('{button}').click()"
-    camera.page.evaluate(press)
-    yield
-    camera.page.evaluate(press)
-
-
 def take_a_turn(live: Live, camera: Camera) -> None:
     """A turn in the middle of the game: a hint, marks, a hold half-way, a refusal."""
     page = camera.page
@@ -185,7 +104,12 @@ def take_a_turn(live: Live, camera: Camera) -> None:
     camera.take("play", c4.hover)
     marks.click()
     camera.take("marks", page.locator("[data-cell=e3]").hover)
+    with greyed(camera):
+        camera.take("grey", page.locator("[data-cell=e3]").hover)
     marks.click()
+    page.mouse.move(0, 0)
+    with opened_panel(camera, "moves"):
+        camera.take("moves")
 
     def hold() -> None:
         page.mouse.up()
@@ -217,25 +141,6 @@ def take_short_time(folder: Path) -> None:
         camera.take("time")
 
 
-def open_menu(live: Live) -> None:
-    """Hold the opposite corners until the menu is open; does nothing where it is."""
-    if live.state()["phase"] == "menu":
-        return
-    for down in (True, False):
-        for cell in ("a1", "g7"):
-            live.touch(cell, down)
-        until(live, "phase", "menu")
-
-
-def ask(live: Live, cell: str) -> None:
-    """Ask from a cell of the menu, unless that is asked already."""
-    open_menu(live)
-    if live.state()["menu"]["asked"] is None:
-        tap(live, cell)
-    while live.state()["menu"]["asked"] is None:
-        time.sleep(0.01)
-
-
 def take_a_menu(folder: Path) -> None:
     """The menu, a request, resignation tapped instead of held, and the gestures in words."""
     with filmed(FAST.replace("lobby_ms = 100", "lobby_ms = 2500"), folder) as (live, camera):
@@ -246,8 +151,9 @@ def take_a_menu(folder: Path) -> None:
         take_options(live, camera)
         for action in ("d4", "e5", "c3"):
             act(live, action)
-        with opened_panel(camera, "help"):
-            camera.take("help")
+        for button, moment in (("help", "help"), ("code-open", "rules"), ("world-open", "drawer")):
+            with opened_panel(camera, button):
+                camera.take(moment)
         camera.take("menu", lambda: open_menu(live))
         camera.take("asked", lambda: ask(live, "c1"))
         tap(live, "c1")
@@ -283,7 +189,25 @@ def take_a_table(folder: Path) -> None:
         for action in ("d4", "e5", "c3", "d6"):
             act(live, action)
         camera.take("table-play")
+        with opened_panel(camera, "help"):
+            camera.take("table-help")
         camera.take("table-asked", lambda: ask(live, "c1"))
+
+
+def take_a_stuck_cell(folder: Path) -> None:
+    """A cell out of use in a game: named, with how to play it, and the cursor of the menu upon it."""
+    with filmed(STUCK, folder) as (live, camera):
+        start(live)
+        for action in ("d4", "e5", "c3"):
+            act(live, action)
+        live.json("POST", "/api/v1/sim/world", {"stuck": ["e5"]})
+        until(live, "masked", ["e5"])
+        camera.take("masked")
+        open_menu(live)
+        tap(live, "e2")
+        while live.state()["menu"]["cursor"] != "e5":
+            time.sleep(0.01)
+        camera.take("cursor", camera.page.locator("[data-cell=c6]").hover)
 
 
 def take_trouble(folder: Path) -> None:
@@ -323,7 +247,7 @@ def main() -> None:
     """Take everything."""
     folder, names = Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
-    for take in (take_a_game, take_short_time, take_a_menu, take_a_table, take_trouble, take_a_draw):
+    for take in (take_a_game, take_short_time, take_a_menu, take_a_table, take_a_stuck_cell, take_trouble, take_a_draw):
         if not names or take.__name__ in names:
             take(folder)
 

@@ -30,7 +30,7 @@ STATE: dict[str, Any] = {
     "seq": 1, "phase": "attract", "position": EMPTY, "starter": None, "to_move": None,
     "clocks_ms": {"a": 900_000, "b": 900_000}, "pools": {"a": 7, "b": 7}, "neutralisations": {"a": 1, "b": 1},
     "move_left_ms": None, "parks_in_ms": None, "last_action": None, "legal": [], "refusal": None,
-    "result": None, "reason": None, "line": None, "menu": None, "replay": None,
+    "result": None, "reason": None, "line": None, "menu": None, "replay": None, "masked": [],
     "match": {"series": 1, "score": {"a": 0, "b": 0}, "over": False},
     "chosen": {"brightness_pct": None, "language": None, "marks": False, "volume_pct": 50},
     "health": {"ok": True, "parts": dict.fromkeys(("matrix", "leds", "cells", "queue", "journal"), WELL)},

@@ -120,6 +120,19 @@ def test_a_part_that_failed_is_named_in_words_that_fit(part: str) -> None:
         assert 2 == len(told)
 
 
+def test_clocks_stand_while_nothing_is_known_of_the_contacts() -> None:
+    """The mover's clock runs on between two tellings, but not while the board feels no touch."""
+    with stub_board() as board, opened(board) as page:
+        clock = page.locator("#clock-a")
+        board.say(**PLAY, clocks_ms={"a": 600_000, "b": 600_000})
+        expect(clock).to_have_text("9:59")
+        board.fail(matrix="x")
+        expect(clock).to_have_text("10:00")
+        page.wait_for_timeout(1200)
+        expect(clock).to_have_text("10:00")
+        expect(page.locator("#turn-a")).to_have_text("your turn")
+
+
 def test_a_part_without_words_is_told_in_the_boards_own() -> None:
     """A part that the page has no words for is named with what the board says of it."""
     with stub_board() as board, opened(board) as page:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware.menu import CONSENT, ITEMS
+from firmware.menu import CONSENT, HOLDS, ITEMS
 from firmware.palette import DEFAULT, GAMMA
 
 STATIC = Path(__file__).parent.parent / "firmware" / "web" / "static"
@@ -25,10 +25,15 @@ REASONS = ["line", "stalemate", "time", "resignation", "agreement"]
 TIMES = ["total_15", "total_10", "total_5", "total_none", "move_2", "move_1", "move_none"]
 OPTIONS = [*TIMES, "rules_standard", "rules_lite", "series_1", "series_3", "series_5"]
 LANGUAGES = ["en", "fr"]
+SHEETS = ["base", "slab", "rails", "corner", "attract", "upright", "table"]
 PAGES = {
-    "index.html": ["/static/icon.svg", "/static/app.css", "/static/main.js"],
+    "index.html": ["/static/icon.svg", *(f"/static/{name}.css" for name in SHEETS), "/static/main.js"],
     "operator.html": ["/static/icon.svg", "/static/operator.css", "/static/operator.js"],
 }
+# The rows of README's table of all gestures, the menu's request, and the keyboard.
+GESTURES = ["start", "options", "tap", "hold", "pools", "menu", "consent", "masked", "cursor", "night", "paused"]
+GESTURES += ["result", "replay", "button", "keys"]
+CHOICES = ["resign", "close", "replay", "language", "marks", "brightness", "operator", "cursor"]
 # A key with a part filled in at run time: every value the part can take.
 FILLED: dict[str, list[str]] = {
     "side": ["a", "b"],
@@ -38,36 +43,23 @@ FILLED: dict[str, list[str]] = {
     "next": ["lobby", "paused", "menu", "options", "replay"],
     "asked": sorted(CONSENT),
     "item": [*ITEMS, *OPTIONS],
-    "choose": [*sorted(CONSENT), "resign", "close", "replay", "language", "marks", "brightness", "operator", *OPTIONS],
+    "choose": [*sorted(CONSENT), *CHOICES, *OPTIONS],
     "code": ["rules", "record", "operator", "rules.told", "record.told", "operator.told"],
     "world": ["paused", "bounce", "ghost", "stuck", "unplug"],
     "menu": ["asks", "answers", "waits"],
-    "gesture": ["tap", "hold", "pools", "menu", "consent", "keys"],
+    "gesture": GESTURES,
     "past": ["light", "permute", "block", "neutralise"],
     "past.pass": ["timeout", "forced", "untold"],
     "end": [reason for reason in REASONS if reason != "line"],
     "end.line": ["4", "5", "6", "7"],
     "touch": ["light", "permute", "block", "neutralise"],
-    "verb": ["light", "permute", "block", "neutralise", "resign", "operator"],
+    "verb": ["light", "permute", "block", "neutralise", *sorted(HOLDS)],
     "instead": ["light", "permute", "block", "neutralise"],
     "refusal": REFUSALS,
     "cell": ["empty", "lit", "permuted", "blocked", "neutralised"],
     "lesson": ["light", "permute", "block", "neutralise", "pool", "win"],
     "mark": ["permuted", "blocked", "neutralised"],
-    "part": [
-        "leds",
-        "matrix",
-        "link",
-        "cells",
-        "queue",
-        "journal",
-        "settings",
-        "power",
-        "buttons",
-        "sound",
-        "start",
-        "other",
-    ],
+    "part": ["leds", "matrix", "link", "queue", "journal", "settings", "power", "buttons", "sound", "start", "other"],
 }
 FILLED |= {
     "op.title": ["cells", "now", "wishes", "past"],

@@ -62,7 +62,7 @@ def ask(port: int, first: str, headers: dict[str, str | None]) -> tuple[int, str
         (f"GET {EVENTS} HTTP/1.1", {"Host": "evil.example"}, 403, "unknown_host"),
         ("GET /api/v1/nothing HTTP/1.1", {}, 404, "not_found"),
         ("GET / HTTP/1.1", {}, 404, "not_found"),
-        ("GET /static/app.css HTTP/1.1", {}, 404, "not_found"),
+        ("GET /static/base.css HTTP/1.1", {}, 404, "not_found"),
         (f"GET {EVENTS} HTTP/1.1", {"Sec-WebSocket-Key": None}, 400, "malformed"),
         (f"GET {EVENTS} HTTP/1.1", {"Sec-WebSocket-Key": "short"}, 400, "malformed"),
         (f"GET {EVENTS} HTTP/1.1", {"Sec-WebSocket-Version": "1"}, 400, "malformed"),

@@ -56,7 +56,7 @@ def test_a_frame_has_49_wire_values(live: Live) -> None:
 
 def test_the_page_and_its_files_are_served_under_a_strict_policy(live: Live) -> None:
     """The page may load nothing from elsewhere and be framed by nobody; every file says so."""
-    for path in ("/", "/static/app.css", "/static/main.js", "/api/v1/state", "/nowhere"):
+    for path in ("/", "/static/base.css", "/static/main.js", "/api/v1/state", "/nowhere"):
         _, _, headers = live.request("GET", path)
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy

@@ -1,11 +1,11 @@
 // The 49 cells as a grid of elements: what a pointer does to them, and what is written on them.
 
-import { CELLS, COLUMNS, ROWS, cellName, condition, owner, placeOf } from "./game.js";
+import { CELLS, COLUMNS, ROWS, cellName, condition, moveOn, owner, placeOf } from "./game.js";
 import { write } from "./words.js";
 
 const INKS = ["plain", "shaded", "deep"]; // what lies below a word
 
-/** Builds the grid and knows its cells: `cells[n]` is `{element, mark, word}` in cell order. */
+/** Builds the grid and knows its cells: `cells[n]` is `{element, mark, move, word}` in cell order. */
 export class Board {
   #slab;
   #ring;
@@ -43,10 +43,12 @@ export class Board {
     pointed(cell);
   }
 
-  /** Write the marks, the word of each cell and, for ears, its sentence. */
+  /** Write the marks, how each cell can be played, its word and, for ears, its sentence. */
   describe(view, { word, sentence }) {
-    this.cells.forEach(({ element, mark, word: ink }, cell) => {
+    this.cells.forEach(({ element, mark, move, word: ink }, cell) => {
       const sign = view.cells[cell];
+      element.toggleAttribute("data-out", view.masked.includes(cellName(cell)));
+      move.dataset.move = moveOn(view, cell);
       mark.dataset.condition = condition(sign);
       mark.dataset.owner = owner(sign) ?? "";
       ink.dataset.side = placeOf(view, cell)?.side ?? "";
@@ -92,14 +94,14 @@ function makeCell(cell) {
   element.dataset.cell = cellName(cell);
   element.tabIndex = -1;
   element.ariaColIndex = (cell % COLUMNS) + 1;
-  const [mark, word] = ["mark", "word"].map((name) => {
+  const [mark, move, word] = ["mark", "move", "word"].map((name) => {
     const part = document.createElement("i");
     part.className = name;
     part.ariaHidden = true;
     return part;
   });
-  element.append(mark, word);
-  return { element, mark, word };
+  element.append(mark, move, word);
+  return { element, mark, move, word };
 }
 
 function makeRow(cells, row) {

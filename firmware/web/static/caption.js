@@ -16,6 +16,7 @@ export class Caption {
   #pressed = null;
   #refused = { n: 0, until: 0 };
   #parks_at = null;
+  #explained = false; // the signs of where the mover can play
   #timer = 0;
 
   constructor(root, words, sentences) {
@@ -62,6 +63,12 @@ export class Caption {
     this.write();
   }
 
+  /** The signs of where the mover can play show: say what they mean while there is nothing else to say. */
+  explain(on) {
+    this.#explained = on;
+    this.write();
+  }
+
   press(cell) {
     this.#pressed = cell;
     this.write();
@@ -90,6 +97,6 @@ export class Caption {
     if (view.refusal && fresh) return this.#sentences.refusal(view, view.refusal);
     if (this.#parks_at !== null) return this.#sentences.parks(this.#parks_at - performance.now());
     const touch = cell !== null && this.#touchable ? this.#sentences.touch(view, cell) : "";
-    return touch || this.#sentences.next(view);
+    return touch || this.#sentences.next(view) || (this.#explained ? this.#sentences.signs(view) : "");
   }
 }

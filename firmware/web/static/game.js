@@ -7,6 +7,7 @@ export const CELLS = ROWS * COLUMNS;
 const KINDS = { "": "light", x: "permute", "#": "block", "!": "neutralise" };
 const OWNERS = { a: "a", A: "a", x: "a", b: "b", B: "b", y: "b" };
 const SCARCE = ["permute", "block", "neutralise"];
+const HELD = ["resign", "operator"]; // items of the menu that want a hold
 const CONDITIONS = { a: "lit", b: "lit", A: "blocked", B: "blocked", x: "permuted", y: "permuted", "*": "neutralised" };
 
 export const cellName = (cell) => "abcdefg"[cell % COLUMNS] + (Math.floor(cell / COLUMNS) + 1);
@@ -28,14 +29,16 @@ export function readAction(text) {
 
 /**
  * The state and what follows: its `scene` (the phase, `options` or `replay`), `cells`, `actions` (kind by cell), `total`
- * of a pool, how a turn was `missed`, and the side whose clock is `running`.
+ * of a pool, how a turn was `missed`, the side whose clock is `running`, and whether all clocks stand `still`, because
+ * nothing is known of the contacts.
  */
 export function readState(state, before) {
   const cells = readCells(state.replay?.position ?? state.position);
   const scene = sceneOf(state);
   const actions = new Map(state.legal.map(readAction).map(({ kind, cell }) => [cell, kind]));
   const [total, missed] = [poolTotal(state, cells), missedTurn(state, before)];
-  return { ...state, scene, cells, actions, total, missed, running: runningSide(state) };
+  const still = ["matrix", "link"].some((part) => state.health.parts[part]?.ok === false);
+  return { ...state, scene, cells, actions, total, missed, still, running: runningSide(state), masked: state.masked ?? [] };
 }
 
 function sceneOf({ phase, menu, replay }) {
@@ -78,6 +81,30 @@ function refusalCode({ to_move: mover, pools }, sign) {
   return what === "permuted" ? "own_permuted" : "own_blocked";
 }
 
+/** Whether a cell of the mover can be played by a `tap` or a `hold` now; empty where it cannot. */
+export function moveOn({ scene, actions }, cell) {
+  if (scene !== "play" || !actions.has(cell)) return "";
+  return SCARCE.includes(actions.get(cell)) ? "hold" : "tap";
+}
+
+/** The two corners (by name) that open the menu: the others where one of them is out of use. */
+export function menuCorners(masked) {
+  const out = (names) => names.some((name) => masked.includes(name));
+  return out(["a1", "g7"]) && !out(["a7", "g1"]) ? ["a7", "g1"] : ["a1", "g7"];
+}
+
+/**
+ * The two edge cells (by name) that together play a cell which is out of use, one of its row and one of its column;
+ * null for a cell on the edge, and where all of one kind are out of use themselves.
+ */
+export function detour(masked, name) {
+  const [column, row] = name;
+  if ("ag".includes(column) || "17".includes(row)) return null;
+  const inUse = (names) => names.find((edge) => !masked.includes(edge));
+  const pair = [inUse([`a${row}`, `g${row}`]), inUse([`${column}1`, `${column}7`])];
+  return pair.every(Boolean) ? pair : null;
+}
+
 /** What an open menu has on a cell, `{side, item, on}`; null where it has nothing, or none is open. */
 export const placeOf = ({ menu }, cell) => menu?.cells[cellName(cell)] ?? null;
 
@@ -94,7 +121,8 @@ export function holdSide(view, cell) {
   const place = placeOf(view, cell);
   if (!place) return null;
   const role = roleOf(view, place);
-  return role === "answers" || (role === "item" && place.item === "resign") ? place.side : null;
+  const plays = place.item === "cursor" && view.menu.cursor && place.side === view.to_move;
+  return role === "answers" || (role === "item" && (HELD.includes(place.item) || plays)) ? place.side : null;
 }
 
 /** The kind of action to offer instead of a refused one: the cheapest there is. */

@@ -1,20 +1,21 @@
 // Keys: arrows move the cursor, Enter or Space is a finger on it, M the corner chord.
 
-import { CELLS, COLUMNS, ROWS } from "./game.js";
+import { CELLS, COLUMNS, ROWS, cellNumber } from "./game.js";
 
 const MIDDLE = Math.floor(CELLS / 2);
-const CHORD = [0, COLUMNS - 1 + COLUMNS * (ROWS - 1)]; // a1 and g7
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 export class Keyboard {
   #board;
   #contacts;
+  #corners;
   #cursor = MIDDLE;
 
-  /** `focused(cell or null)` follows the cursor while it shows. */
-  constructor(board, contacts, focused) {
+  /** `focused(cell or null)` follows the cursor while it shows; `corners()` names the cells that open the menu. */
+  constructor(board, contacts, { focused, corners }) {
     this.#board = board;
     this.#contacts = contacts;
+    this.#corners = corners;
     this.#element.tabIndex = 0;
     board.grid.addEventListener("focusin", ({ target }) => this.#arrive(target.closest(".cell"), focused));
     board.grid.addEventListener("focusout", () => focused(null));
@@ -43,14 +44,18 @@ export class Keyboard {
 
   #action({ key, target }) {
     const onGrid = this.#board.grid.contains(target);
-    if (key.toLowerCase() === "m") return () => CHORD.forEach((cell, at) => this.#contacts.press(`m${at}`, cell));
+    if (key.toLowerCase() === "m") return () => this.#chord();
     if (key in STEPS && (onGrid || target === document.body)) return () => this.#move(STEPS[key]);
     if ((key === "Enter" || key === " ") && onGrid) return () => this.#contacts.press(key, this.#cursor);
     return null;
   }
 
+  #chord() {
+    this.#corners().forEach((name, at) => this.#contacts.press(`m${at}`, cellNumber(name)));
+  }
+
   #up({ key }) {
-    if (key.toLowerCase() === "m") CHORD.forEach((_, at) => this.#contacts.release(`m${at}`));
+    if (key.toLowerCase() === "m") ["m0", "m1"].forEach((source) => this.#contacts.release(source));
     else this.#contacts.release(key);
   }
 

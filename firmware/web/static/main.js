@@ -3,7 +3,7 @@
 import { Board } from "./board.js";
 import { Caption } from "./caption.js";
 import { Contacts } from "./contacts.js";
-import { holdSide, readState } from "./game.js";
+import { holdSide, menuCorners, readState } from "./game.js";
 import { beat } from "./heartbeat.js";
 import { Keyboard } from "./keyboard.js";
 import { Lessons } from "./lessons.js";
@@ -51,9 +51,13 @@ class Page {
     this.#panels.name();
     body.toggleAttribute("data-table", new URLSearchParams(location.search).get("seat") === "table");
     this.#board.listen(this.#contacts, (cell) => this.#caption.point(cell));
-    new Keyboard(this.#board, this.#contacts, (cell) => this.#caption.focus(cell));
+    new Keyboard(this.#board, this.#contacts, {
+      focused: (cell) => this.#caption.focus(cell),
+      corners: () => menuCorners(this.#view?.masked ?? []),
+    });
     new ResizeObserver(([{ contentRect }]) => paintSurface(find("surface"), contentRect.width)).observe(find("slab"));
     find("lang").addEventListener("click", () => this.#swapLanguage());
+    find("moves").addEventListener("click", () => this.#showMoves(!body.hasAttribute("data-moves")));
     find("marks").addEventListener("click", () => this.#setMarks(!body.hasAttribute("data-marks"), true));
     this.#setMarks((kept(MARKS) ?? String(lessMotion())) === "true", false);
     hideRestingPointer();
@@ -119,7 +123,7 @@ class Page {
       word: (cell) => this.#sentences.word(view, cell),
       sentence: (cell) => this.#sentences.cell(view, cell, this.#touchable),
     });
-    const trouble = view.cleans_ms == null ? this.#sentences.health(view.health) : this.#words.say("cleaning");
+    const trouble = view.cleans_ms == null ? this.#sentences.health(view) : this.#words.say("cleaning");
     write(find("notice"), trouble);
     body.toggleAttribute("data-trouble", trouble !== "");
     if (body.dataset.link === "away") this.#caption.lose();
@@ -149,6 +153,13 @@ class Page {
     this.#show();
   }
 
+  // Which cells the mover can play, for as long as somebody wants to see it.
+  #showMoves(on) {
+    body.toggleAttribute("data-moves", on);
+    find("moves").ariaPressed = on;
+    this.#caption.explain(on);
+  }
+
   #setMarks(on, chosen) {
     body.toggleAttribute("data-marks", on);
     find("marks").ariaPressed = on;
@@ -162,6 +173,7 @@ class Page {
     find("grid").ariaLabel = say("board");
     write(find("invitation"), say("invitation"));
     write(find("invitation-other"), this.#words.say("invitation", {}, other));
+    write(find("moves"), say("moves"));
     write(find("marks"), say("marks"));
     write(find("lang"), this.#words.say("language", {}, other));
     find("invitation-other").lang = find("lang").lang = other;

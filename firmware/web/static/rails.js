@@ -54,7 +54,7 @@ export class Rails {
 
   #tick() {
     if (!this.#view) return;
-    const gone_ms = performance.now() - this.#told_at;
+    const gone_ms = this.#view.still ? 0 : performance.now() - this.#told_at;
     this.#sides.forEach((parts) => this.#tickSide(parts, this.#view.running === parts.side ? gone_ms : 0));
   }
 

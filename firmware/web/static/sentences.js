@@ -1,8 +1,11 @@
 // A state in words: what happened, what a touch would do, why one was refused. Each function gives one sentence.
 
 import { cellName, cellNumber, condition, owner, otherSide, readAction } from "./game.js";
-import { cheapest, isOneLine, meaning, nextStarter, placeOf, roleOf } from "./game.js";
+import { cheapest, detour, isOneLine, meaning, menuCorners, nextStarter, placeOf, roleOf } from "./game.js";
 import { plain } from "./words.js";
+
+const NOT_NEEDED = ["leds", "journal", "buttons", "sound"]; // parts without which play goes on as it was
+const NAMED = 4; // more cells than that are counted
 
 export class Sentences {
   #words;
@@ -24,6 +27,7 @@ export class Sentences {
     if (phase === "result") return this.#match(view) || this.#end(view);
     if (phase === "play") return this.#last(view);
     if (menu?.asked) return this.#words.say(`asked.${menu.asked.item}`, { side: this.#side(menu.asked.by) });
+    if (menu?.cursor) return this.#words.say("cursor.at", { cell: menu.cursor });
     return this.#words.say(`phase.${scene}`);
   }
 
@@ -66,11 +70,17 @@ export class Sentences {
 
   /** What can be done now, where no cell is pointed at. */
   next(view) {
-    const { scene, menu, match } = view;
+    const { scene, menu, match, masked } = view;
     if (menu?.asked) return this.#words.say("next.asked");
     if (scene === "result" && match?.over && match.series > 1) return this.#words.say("next.match");
     if (scene === "result") return this.#words.say("next.result", { side: this.#side(nextStarter(view)) });
-    return ["lobby", "paused", "menu", "options", "replay"].includes(scene) ? this.#words.say(`next.${scene}`) : "";
+    if (!["lobby", "paused", "menu", "options", "replay"].includes(scene)) return "";
+    return this.#words.say(`next.${scene}`, corners(masked));
+  }
+
+  /** What the signs of where the mover can play mean; empty where there are none. */
+  signs({ scene }) {
+    return scene === "play" ? this.#words.say("moves.signs") : "";
   }
 
   /** That a game nobody touches is put aside soon, `left_ms` from now. */
@@ -89,13 +99,21 @@ export class Sentences {
     const role = roleOf(view, place);
     if (role !== "item") return this.#words.say(`menu.${role}`);
     if (place.on && view.scene === "options") return this.#words.say("chosen", { item: this.#item(view, place) });
+    if (place.item === "cursor" && view.menu.cursor) return this.#atCursor(view, place);
     const other = this.#side(otherSide(place.side));
     if (this.#words.has(`choose.${place.item}`)) return this.#words.say(`choose.${place.item}`, { other });
     return this.#words.say("choose.other", { item: this.#words.say(`item.${place.item}`) });
   }
 
+  // Only the mover plays the cell at the cursor.
+  #atCursor({ menu, to_move }, { side }) {
+    if (side !== to_move) return this.#words.say("cursor.next");
+    return this.#words.say("cursor.play", { cell: menu.cursor });
+  }
+
   #touchInPlay(view, cell) {
     const { action, refusal } = meaning(view, cell);
+    if (view.masked.includes(cellName(cell))) return this.refusal(view, { code: "masked", cell: cellName(cell) });
     if (refusal) return this.refusal(view, { code: refusal, cell: cellName(cell) });
     const left = action === "neutralise" ? view.neutralisations[view.to_move] : view.pools[view.to_move];
     return this.#words.say(`touch.${action}`, { left, total: view.total });
@@ -103,9 +121,17 @@ export class Sentences {
 
   /** Why a touch was refused, and what would be allowed. */
   refusal(view, { code, cell }) {
+    if (code === "masked") return this.#masked(view, cell);
     const kind = placeOf(view, cellNumber(cell))?.item ?? view.actions.get(cellNumber(cell)) ?? "permute";
     const verb = this.#words.say(`verb.${kind}`);
     return this.#words.say(`refusal.${code}`, { cell, verb, instead: this.#instead(view) });
+  }
+
+  // How a cell that cannot be touched is played.
+  #masked({ masked }, cell) {
+    const pair = detour(masked, cell);
+    if (!pair) return this.#words.say("refusal.masked.edge", { cell });
+    return this.#words.say("refusal.masked", { cell, one: pair[0], two: pair[1] });
   }
 
   #instead(view) {
@@ -127,14 +153,21 @@ export class Sentences {
   /** One cell for a screen reader. */
   cell(view, cell, touchable) {
     const what = view.menu ? this.#menuCell(view, cell) : this.#cell(view, cell);
+    if (!view.menu && view.masked.includes(cellName(cell))) return this.#outOfUse(view, cell, what);
     const touch = touchable ? plain(this.touch(view, cell)) : "";
     return touch ? `${what} ${touch}.` : what;
+  }
+
+  #outOfUse(view, cell, what) {
+    const played = view.scene === "play" ? plain(this.#masked(view, cellName(cell))) : this.#words.say("cell.out");
+    return `${what} ${played}.`;
   }
 
   #menuCell(view, cell) {
     const place = placeOf(view, cell);
     if (!place) return this.#words.say("cell.dark", { cell: cellName(cell) });
-    return this.#words.say("cell.item", { cell: cellName(cell), side: this.#side(place.side), item: this.word(view, cell) });
+    const item = this.word(view, cell).replace(/\.$/, "");
+    return this.#words.say("cell.item", { cell: cellName(cell), side: this.#side(place.side), item });
   }
 
   #cell(view, cell) {
@@ -157,17 +190,39 @@ export class Sentences {
     return phase === "play" ? this.#words.say("live.turn", { side: this.#side(mover) }) : "";
   }
 
-  /** The parts that fail, a sentence each; empty when all is well. */
-  health({ ok, parts }) {
+  /** The parts that fail, a sentence each, and what follows for those who play; empty when all is well. */
+  health({ health: { ok, parts }, masked, scene }) {
     if (ok) return "";
     const failed = Object.entries(parts).filter(([, part]) => !part.ok);
-    return failed.map(([name, { text }]) => this.#part(name, text)).join(" ");
+    const told = failed.map(([name, { text }]) => (name === "cells" ? this.#cells(masked) : this.#part(name, text)));
+    const goes_on = failed.every(([name]) => NOT_NEEDED.includes(name)) ? this.#words.say("goes_on") : "";
+    const played = masked.length && parts.matrix?.ok !== false && ["play", "paused"].includes(scene);
+    const detours = played ? this.#detours(masked) : "";
+    return [...told, goes_on, detours].filter(Boolean).join(" ");
+  }
+
+  #cells(masked) {
+    const cells = masked.join(", ");
+    if (masked.length > NAMED) return this.#words.say("part.cells.many", { n: masked.length });
+    return this.#words.count("part.cells", masked.length, { cells });
+  }
+
+  #detours(masked) {
+    if (masked.length > 1) return this.#words.say("detour.several");
+    const pair = detour(masked, masked[0]);
+    return pair ? this.#words.say("detour.pair", { one: pair[0], two: pair[1] }) : this.#words.say("detour.cursor");
   }
 
   #part(name, text) {
     if (this.#words.has(`part.${name}`)) return this.#words.say(`part.${name}`, { text });
     return this.#words.say("part.other", { name, text });
   }
+}
+
+/** The corners that open the menu, as sentences want them. */
+export function corners(masked) {
+  const [one, two] = menuCorners(masked);
+  return { one, two };
 }
 
 const HALF = "½";
