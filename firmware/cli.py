@@ -24,6 +24,7 @@ from firmware.app import App, RealClock
 from firmware.arguments import Misuse, add_board, count, port, profile
 from firmware.assembly import Assembly, new_table
 from firmware.attendant import attended
+from firmware.cable_wait import awaited
 from firmware.commands_board import add_doctor, add_pinout
 from firmware.commands_config import add_config
 from firmware.commands_install import add_install
@@ -178,7 +179,7 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def _run_well(parsed: argparse.Namespace, start: StartRecord, recent: Recent) -> bool:
-    board = profile(parsed.board)
+    board = awaited(parsed.board)
     choice = settings_file.choose(parsed.config, board)
     with _listen(parsed.host, parsed.port) as listener, contextlib.closing(StateDirectory.open(parsed.state)) as state:
         started = settings_file.settle(choice, board, state.path)

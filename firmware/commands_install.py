@@ -16,6 +16,7 @@ from typing import Final
 
 from firmware import service_files
 from firmware.arguments import Misuse, port, profile
+from firmware.cable_wait import CABLED
 from firmware.service_files import BOARD_UNIT, ENVIRONMENT, KIOSK_UNIT, LEDS_UNIT, PLACES, PROFILE
 from hal import machine, models
 
@@ -156,12 +157,18 @@ def _own(parsed: argparse.Namespace, system: System) -> dict[str, str]:
     before = service_files.settings(system.text(ENVIRONMENT) or "")
     board = parsed.board or before.get(_NAMES["board"]) or _suiting()
     own: dict[str, str] = {}
-    profile(board)
+    if not board.startswith(CABLED):  # one at the end of a cable need not be there yet
+        profile(_inside(system, board))
     if parsed.board is not None and board.endswith(".toml"):
         own[PROFILE] = Path(board).read_text(encoding="utf-8")
         board = f"/{PROFILE}"
     given = {"board": board, "host": parsed.host, "port": None if parsed.port is None else str(parsed.port)}
     return own | {ENVIRONMENT: service_files.environment(before, {_NAMES[key]: given[key] for key in given})}
+
+
+def _inside(system: System, board: str) -> str:
+    """The name of a board, or where its profile lies from here."""
+    return str(system.root / PROFILE) if board == f"/{PROFILE}" else board
 
 
 def _suiting() -> str:
@@ -185,8 +192,9 @@ def _verified(units: Mapping[str, str]) -> bool:
 def _units(system: System, wanted: Mapping[str, str], kiosk: bool) -> list[str]:
     """The units to enable; the way to the LEDs' root only where the board has LEDs that need it."""
     board = service_files.settings(wanted[ENVIRONMENT])[_NAMES["board"]]
-    own = wanted.get(PROFILE)
-    leds = profile(board if own is None else str(system.root / PROFILE)).leds if not system.dry or own is None else None
+    board = _inside(system, board)
+    known = not board.startswith(CABLED) and (not board.endswith(".toml") or Path(board).exists())
+    leds = profile(board).leds if known else None
     rooted = leds is not None and leds.driver in ("rpi_ws281x", "auto") and leds.gpio != models.SPI_PIN
     return [BOARD_UNIT, *([LEDS_UNIT] if rooted else []), *([KIOSK_UNIT] if kiosk else [])]
 

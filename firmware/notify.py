@@ -41,6 +41,10 @@ class Notifier:
         """Every part has moved."""
         self._send("WATCHDOG=1")
 
+    def patience(self, s: int) -> None:
+        """The start, or the end, takes at most so much longer from now on."""
+        self._send(f"EXTEND_TIMEOUT_USEC={s * 1_000_000}")
+
     def ending(self) -> None:
         """An end in order has begun."""
         self._send("STOPPING=1")

@@ -142,6 +142,10 @@ def test_a_board_of_ones_own_goes_where_the_service_sees_it(tmp_path: Path) -> N
     assert own.read_text() == files["etc/morbak-board/board.toml"]
     assert "MORBAK_BOARD=/etc/morbak-board/board.toml\n" in files["etc/morbak-board/environment"]
     assert "etc/systemd/system/sockets.target.wants/morbak-leds.socket" in files
+    assert 0 == install(tmp_path / "root")
+    assert files == written(tmp_path / "root")
+    assert 0 == install(tmp_path / "root", "--board", "serial:auto")
+    assert "MORBAK_BOARD=serial:auto\n" in written(tmp_path / "root")["etc/morbak-board/environment"]
 
 
 @pytest.mark.usefixtures("prefix")

@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from firmware.attendant import Attendant, attended
+from firmware.cable_wait import awaited
 from firmware.disk_sleep import sleeps_for_a_device
 from firmware.notify import Notifier
 from firmware.start_record import StartRecord
 from firmware.watchdog import STALLED_US, Judge
+from hal.errors import PartError
+from hal.profile import Profile, load, shipped
 
 PARTS = ("scan", "leds", "journal", "loop")
 S = 1_000_000
@@ -142,6 +145,30 @@ def test_a_manager_that_is_gone_harms_nobody(tmp_path: Path, caplog: pytest.LogC
     notifier.feed()
     notifier.close()
     assert 1 == len(caplog.records)
+
+
+def test_a_service_waits_for_its_cable(manager: Manager) -> None:
+    """A board at the end of a cable that is not in yet is waited for, and systemd told to be patient; in a terminal,
+    and for a board of another kind, the sentence ends the start.
+    """
+    answers: list[Exception | None] = [PartError("no cable"), PartError("no cable"), None]
+    environ = {"NOTIFY_SOCKET": manager.address}
+
+    def ask(_: str) -> Profile:
+        fault = answers.pop(0)
+        if fault is not None:
+            raise fault
+        return load(shipped("sim"))
+
+    waits: list[float] = []
+    assert awaited("serial:auto", environ, ask, waits.append) == load(shipped("sim"))
+    assert [1.0, 1.0] == waits
+    patience = "EXTEND_TIMEOUT_USEC=30000000"
+    assert ["STATUS=waiting for the board: no cable", patience, patience] == manager.heard()
+    for board, around in (("serial:auto", {}), ("reference", environ)):
+        answers.append(PartError("no cable"))
+        with pytest.raises(PartError):
+            awaited(board, around, ask, waits.append)
 
 
 @pytest.mark.realtime

@@ -66,3 +66,21 @@ def test_a_crash_loop_ends_in_safe_mode_with_its_reason() -> None:
     assert "hold_ms = -1" in found["ctl"]
     assert (True, True) == (found["still"], found["lit"])
     assert (None, False) == (found["after"], found["counted"])
+
+
+def test_the_parts_around_the_board_are_as_installed() -> None:
+    """LEDs that need root have a helper of systemd's with one capability, called by the board alone, started again when
+    it dies, dark when the board ends (cases A27, A28); devices and USB boards have their groups and names and are left
+    alone by ModemManager (case E2); the machine's watchdog and the log's limits are set (case F25).
+    """
+    found = told("service_parts.py")
+    assert {"Uid:": "0", "CapEff:": "0000000000020000", "CapBnd:": "0000000000020000", "Seccomp:": "2"} == found[
+        "leds"
+    ]["status"]
+    assert (["49 18 10 0"], True) == (found["leds"]["begun"], found["leds"]["dark"])
+    assert "Permission denied" in found["leds"]["nobody"]
+    assert found["cable"]["ignored"] and "E6614" in found["cable"]["name"]
+    assert "dialout 660" == found["cable"]["group"]
+    assert ["/dev/gpiochip0 gpio 660", "/dev/spidev0.0 spi 660", "/dev/leds0 gpio 660"] == found["devices"]
+    assert ("14s", True) == (found["watchdog"], found["log"])
+    assert "belongs to morbak: start as morbak, not as root" in found["two"]
