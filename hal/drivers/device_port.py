@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import time
 
 from hal.drivers.serial_port import Port
 from hal.errors import PartError
@@ -12,66 +13,94 @@ from hal.errors import PartError
 READ_BYTES = 4096
 # A host that takes nothing misses what comes after this much.
 MOST_WAITING = 8192
+# How often a port that has hung up is tried again.
+AGAIN_S = 0.2
 
 
 class DevicePort:
     """Open at `path`: what is there as a port, or where nothing is a pseudo terminal with that name. POSIX only.
 
-    Raises PartError.
+    A USB gadget's port hangs up when its cable is pulled out; it is opened again until that succeeds. Raises
+    PartError when it cannot be opened at first.
     """
 
     def __init__(self, path: str) -> None:
-        self.made = not os.path.exists(path)
+        self._path, self._out = path, b""
         self._port: Port | None = None
         self._held: int | None = None
-        self._path, self._out = path, b""
-        if self.made:
-            self._fd = self._make(path)
+        self._fd: int | None = None
+        self._again_s = 0.0
+        if os.path.exists(path):
+            self._open()
         else:
-            self._port = Port(path)
-            self._fd = self._port.fileno()
-        os.set_blocking(self._fd, False)
+            self._fd = self._make()
 
-    def _make(self, path: str) -> int:
+    def _open(self) -> None:
+        self._port = Port(self._path)
+        self._fd = self._port.fileno()
+
+    def _make(self) -> int:
         import tty
 
         ours, theirs = os.openpty()
         tty.setraw(theirs)
         try:
-            os.symlink(os.ttyname(theirs), path)
+            os.symlink(os.ttyname(theirs), self._path)
         except OSError as fault:
             os.close(ours)
             os.close(theirs)
-            raise PartError(f"{path}: no port can be made there: {fault.strerror}") from fault
+            raise PartError(f"{self._path}: no port can be made there: {fault.strerror}") from fault
         self._held = theirs  # while it is open a host may come and go
+        os.set_blocking(ours, False)
         return ours
 
     def wait(self, s: float) -> None:
         """Wait for so long, or until something comes."""
-        select.select([self._fd], [], [], max(0.0, s))
+        if self._fd is None:
+            time.sleep(max(0.0, s))
+        else:
+            select.select([self._fd], [], [], max(0.0, s))
 
     def read(self) -> bytes:
         """What has come; never waits. A cable that is out says nothing."""
-        try:
-            return os.read(self._fd, READ_BYTES)
-        except OSError:
+        if self._fd is None:
+            self._look_again()
+        if self._fd is None or not select.select([self._fd], [], [], 0)[0]:
             return b""
+        with contextlib.suppress(OSError):
+            if data := os.read(self._fd, READ_BYTES):
+                return data
+        self._lose()
+        return b""
 
     def write(self, data: bytes) -> None:
         """Send as soon as the host takes it; never waits. Whole messages are left out where it takes none."""
         if len(self._out) < MOST_WAITING:
             self._out += data
-        if self._out:
+        if self._out and self._fd is not None:
             with contextlib.suppress(OSError):
                 self._out = self._out[os.write(self._fd, self._out) :]
 
     def close(self) -> None:
         """Let it go; a pseudo terminal is gone with its name."""
-        if self._port is not None:
-            self._port.close()
+        if self._held is None:
+            self._lose()
             return
         with contextlib.suppress(OSError):
             os.unlink(self._path)
         for fd in (self._fd, self._held):
             if fd is not None:
                 os.close(fd)
+
+    def _lose(self) -> None:
+        """The port has hung up."""
+        if self._port is not None:
+            self._port.close()
+            self._port = self._fd = None
+            self._out, self._again_s = b"", time.monotonic() + AGAIN_S
+
+    def _look_again(self) -> None:
+        if time.monotonic() >= self._again_s:
+            self._again_s = time.monotonic() + AGAIN_S
+            with contextlib.suppress(PartError):
+                self._open()

@@ -1,0 +1,37 @@
+"""A game on a real USB serial port, which is pulled out in the middle and comes back under another name."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from tests.vm.machine import KIT
+from tests.vm.test_vm import inside
+
+pytestmark = pytest.mark.vm
+
+
+def test_a_game_goes_on_after_a_replug_under_another_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """`morbak run --board serial:auto` plays a game to its end through a real ttyACM. The cable is pulled out for three
+    seconds and comes back as another port; the clocks stood still, and light and touch go on (cases E1, E2, G24).
+    """
+    ran = inside("--", sys.executable, str(KIT / "inside/cable_game.py"))
+    assert (0, "") == (ran.returncode, ran.stderr)
+    game = json.loads(ran.stdout)
+    assert (["ttyACM0", "ttyACM1"], game["first"], [True] * 7, 0) == (
+        game["names"],
+        game["result"],
+        game["seen"],
+        game["status"],
+    )
+    assert game["noticed_ms"] < 1_000 + 1_000  # with a second for a busy machine
+    assert game["found_ms"] < 3_000 + 1_000
+    # the clock stood: it lost what passed until sight was lost and after it was back, not the seconds between
+    assert game["spent_ms"] < game["out_ms"] - 2_000
+    with capsys.disabled():
+        print(
+            f"\na cable out for {game['out_ms']:.0f} ms: noticed in {game['noticed_ms']:.0f} ms, found "
+            f"{game['found_ms']:.0f} ms after the plug, the mover's clock lost {game['spent_ms']:.0f} ms"
+        )
