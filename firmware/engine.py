@@ -149,6 +149,10 @@ class Engine:
             self._fault_us = t_us if failed else None
             self._publish(None, t_us)
 
+    def note(self, name: str, part: Part) -> None:
+        """Learn of the health of something that stays as it is. For any thread."""
+        self._notes = {**self._notes, name: part}
+
     def document(self, t_us: int) -> state.Document:
         """The state as `GET /api/v1/state` tells it; `seq` rises by one at every change, clocks alone excepted."""
         document = state.document(self.table, t_us, self._parts) | {"screen": self.screen._asdict()}

@@ -30,12 +30,21 @@ async def reachable(app: App, state: Path, recent: Recent) -> AsyncIterator[Oper
         server = CtlServer(place(state), operating.do)
         if (sentence := await server.start()) is not None:
             log.warning("%s", sentence)
+        looking = asyncio.create_task(asyncio.to_thread(_look_down, app, state))  # takes a while, and plays no part
         say("started", board=app.engine.board.capabilities.name, phase=app.engine.table.phase, state=state)
         try:
             yield operating
         finally:
             server.close()
+            await looking
             say("ended", again=app.again)
+
+
+def _look_down(app: App, state: Path) -> None:
+    """Tell the health of what the board stands on."""
+    from firmware.footing import footing
+
+    app.engine.note("root", footing(state))
 
 
 def start_anew(environ: Mapping[str, str] = os.environ) -> None:

@@ -101,14 +101,26 @@ def _there(state: dict[str, object], path: str) -> str:
 
 
 def check_root(probe: Probe) -> list[Finding]:
-    """A read-only root that was asked for is in effect (case F11)."""
-    asked, mounts = _asked(probe), _mounts(probe)
-    if not asked or not mounts:
+    """A read-only root that was asked for is in effect: as an overlay in memory, or by `ro` in fstab (case F11)."""
+    asked, fixed, mounts = _asked(probe), _fixed(probe), _mounts(probe)
+    if not mounts or not (asked or fixed):
         return []
-    if mounts.get("/", ("", []))[0] == "overlay":
+    kind, options = mounts.get("/", ("", []))
+    if kind == "overlay":
         return [fine("root", "The root is read-only, and what is written to it is forgotten, as was asked for.")]
-    text = f"A read-only root was asked for ({asked}) and is not in effect: the card is written to."
-    return [warning("root", text, "sudo raspi-config nonint do_overlayfs 0", RESTART)]
+    if fixed and "ro" in options:
+        return [fine("root", "The root is read-only, as /etc/fstab asks for.")]
+    text = (
+        f"A read-only root was asked for ({asked or 'ro in /etc/fstab'}) and is not in effect: the card is written to."
+    )
+    mend = "sudo raspi-config nonint do_overlayfs 0" if asked else "sudo mount -o remount,ro /"
+    return [warning("root", text, mend, RESTART if asked else "")]
+
+
+def _fixed(probe: Probe) -> bool:
+    """Whether fstab has the root read-only."""
+    rows = [line.split() for line in probe.text("etc/fstab").splitlines() if not line.lstrip().startswith("#")]
+    return any(len(row) >= 4 and row[1] == "/" and "ro" in row[3].split(",") for row in rows)
 
 
 def _asked(probe: Probe) -> str:

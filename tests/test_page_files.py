@@ -59,7 +59,20 @@ FILLED: dict[str, list[str]] = {
     "cell": ["empty", "lit", "permuted", "blocked", "neutralised"],
     "lesson": ["light", "permute", "block", "neutralise", "pool", "win"],
     "mark": ["permuted", "blocked", "neutralised"],
-    "part": ["leds", "matrix", "link", "queue", "journal", "settings", "power", "buttons", "sound", "start", "other"],
+    "part": [
+        "leds",
+        "matrix",
+        "link",
+        "queue",
+        "journal",
+        "settings",
+        "power",
+        "buttons",
+        "sound",
+        "root",
+        "start",
+        "other",
+    ],
 }
 FILLED |= {
     "op.title": ["cells", "now", "wishes", "past"],

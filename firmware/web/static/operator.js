@@ -106,6 +106,7 @@ class Desk {
     if (failing.length) {
       const told = failing.map((name) => {
         const { text } = parts[name];
+        if (name === "cells") return say("part.cells.none");
         return this.#words.has(`part.${name}`) ? say(`part.${name}`, { text }) : say("part.other", { name, text });
       });
       return [say("op.needs"), told.join("\n")];
