@@ -7,6 +7,7 @@ import pytest
 from hal.board import MatrixBoard
 from hal.buttons import POLL_US, ButtonWatch
 from hal.errors import PartError
+from hal.ports import Edge, Scan
 from hal.profile import load, shipped
 from sim.fingers import chord, hold
 from sim.watch import Watch
@@ -148,6 +149,19 @@ def test_it_closes_a_menu_and_leads_to_a_parked_game() -> None:
     scene.wait(130 * S)
     assert "attract" == scene.table.phase
     assert "paused" == push(scene, button)
+
+
+def test_it_is_judged_in_the_order_of_touches() -> None:
+    """A tap that ends before the button is pressed counts, though its end is certain only after that."""
+    scene, _ = with_button(playing(limits=NO_LIMITS))
+    engine, t_us = scene.drive.engine, scene.now_us
+    engine.hear(Scan(t_us, (Edge(t_us, 24, True),), 0, t_us, MS), t_us)
+    pressed_us = t_us + 61 * MS
+    engine.hear(Scan(pressed_us, (), 0, t_us + 59 * MS, MS, START), pressed_us)
+    assert "play" == scene.table.phase
+    end_us = t_us + 70 * MS
+    engine.hear(Scan(end_us, (Edge(t_us + 60 * MS, 24, False),), 0, t_us + 65 * MS, MS), end_us)
+    assert ("paused", ["d4"]) == (scene.table.phase, [move.text for move in scene.table.game.moves])
 
 
 def test_a_finger_that_is_down_does_not_play_on() -> None:

@@ -224,6 +224,49 @@ def test_records_of_a_damaged_journal_are_what_is_readable(tmp_path: Path, caplo
     assert [] == list(Journal(tmp_path / "none.db", lambda: WALL).records())
 
 
+def test_rows_are_read_up_to_the_damage_from_both_sides(tmp_path: Path) -> None:
+    """A page that is lost in the middle of the table costs its own rows, not those behind it."""
+    entries = [Entry(n, *put) for n, put in enumerate(_put(SCRIPT), 1)]
+    path = tmp_path / DATABASE
+    journal_rescue._build(path, path, entries)
+    data = path.read_bytes()
+    at = data.index(format_line(entries[100])) // 4096 * 4096
+    path.write_bytes(data[:at] + bytes(4096) + data[at + 4096 :])
+    found = {entry.n for entry in journal_rescue._rows(path)}
+    assert {1, 200} <= found
+    assert 0 < len(entries) - len(found) < 20
+
+
+def test_the_committed_save_wins_over_one_that_lies_about(tmp_path: Path) -> None:
+    """Of two saves of one number that can be read the one in the table counts; one that only the log has counts too."""
+    (first, second), path = _put(SCRIPT[:2]), tmp_path / DATABASE
+    journal_rescue._build(path, path, [Entry(1, *first)])
+    (tmp_path / f"{DATABASE}-wal").write_bytes(format_line(Entry(1, *second)) + format_line(Entry(2, *second)))
+    assert [Entry(1, *first), Entry(2, *second)] == journal_rescue.readable(path)
+
+
+def test_of_each_older_game_the_last_save_lasts() -> None:
+    """However many saves of a game can be read, one is kept of each but the newest, and up to eight of that."""
+    entries = [Entry(n, *put) for n, put in enumerate(_put(SCRIPT), 1)]
+    last = {entry.save.game: entry for entry in entries}
+    newest = entries[-1].save.game
+    lasting = journal_rescue._lasting(entries)
+    assert [last[game] for game in sorted(last) if game != newest] == [e for e in lasting if e.save.game != newest]
+    assert [e for e in entries if e.save.game == newest][-8:] == [e for e in lasting if e.save.game == newest]
+
+
+def test_a_new_database_is_whole_before_it_has_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bytes are made last before it is renamed, and the name after that (case F13)."""
+    synced, path, sync = [], tmp_path / DATABASE, journal_rescue._sync
+    monkeypatch.setattr(journal_rescue, "_sync", lambda what: (synced.append((what.name, path.exists())), sync(what)))
+    journal_rescue._build(path, path, [])
+    assert [(f"{DATABASE}.building", False), (tmp_path.name, True)] == synced
+
+
+def _put(script: list[tuple[Save, bool]]) -> list[tuple[bool, str, bool, Save]]:
+    return [(finished, *WALL, save) for save, finished in script]
+
+
 # -- lines -------------------------------------------------------------------------------------------------------------
 
 

@@ -65,7 +65,7 @@ def test_every_action_is_saved_with_what_belongs_to_it() -> None:
     scene.moves("d4", "xd4", "!d4")
     assert 3 == len(disk.saves) - before
     save, finished = disk.saves[-1]
-    assert (["d4", "xd4", "!d4"], False) == (list(save.record.moves), finished)
+    assert (["d4", "xd4", "!d4"], False, True) == (list(save.record.moves), finished, save.running)
     assert save.record == parse_record(format_record(save.record))
 
 
@@ -168,7 +168,7 @@ def test_a_game_that_is_left_is_finished_without_a_result() -> None:
     scene.do(hold("c7", 0, 900 * MS))
     assert "lobby" == scene.table.phase
     save, finished = disk.saves[-1]
-    assert disk.beats[-1].used_us == save.used_us
+    assert (disk.beats[-1].used_us, False) == (save.used_us, save.running)
     assert (1, True, True, None, ["d4"]) == (save.game, finished, save.left, save.record.result, moves_of(disk))
 
 

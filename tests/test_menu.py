@@ -6,7 +6,7 @@ import pytest
 
 from firmware.clock import Limits
 from firmware.games import morbak
-from firmware.menu import CONSENT, ITEMS, Item
+from firmware.menu import CONSENT, ITEMS, Choice, Item, Menu, MenuTimes
 from firmware.menu import PLACES as ALL_PLACES
 from firmware.snapshot import Side
 from firmware.state import document
@@ -170,13 +170,17 @@ def test_nobody_can_agree_with_himself(side: Side, item: Item) -> None:
 
 @pytest.mark.parametrize("item", sorted(CONSENT))
 def test_15_s_refuse(item: Item) -> None:
-    """A request without an answer is refused after 15 s."""
+    """A request without an answer is refused after 15 s; there are 30 s more for another, then the menu closes."""
     scene = opened(playing(limits=NO_LIMITS).moves("d4", "e5"))
     ask(scene, "a", item)
     scene.wait(scene.table.menu.asked.since_us + 15 * S - MS - scene.now_us)
     assert scene.table.menu.asked is not None
     scene.wait(50 * MS)
     assert ("menu", None) == (scene.table.phase, scene.table.menu.asked)
+    scene.wait(29 * S)
+    assert "menu" == scene.table.phase
+    scene.wait(S)
+    assert "play" == scene.table.phase
 
 
 def test_only_one_thing_is_asked_at_a_time() -> None:
@@ -244,6 +248,28 @@ def test_takebacks_repeat_to_the_first_action() -> None:
         agree(scene, "a", "takeback")
         assert ("play", left) == (scene.table.phase, len(scene.table.game.moves))
     assert start == scene.position
+
+
+def test_an_answer_is_what_was_asked_and_ends_it() -> None:
+    """Consent makes the asker's choice, once; to resign wants a hold, and what is not offered nothing does."""
+    menu, offers = Menu("menu", MenuTimes(), 0), frozenset(ITEMS)
+    assert None is menu.tap(cell_of("a", "draw"), 1, offers)
+    assert Choice("draw", "a", held=True) == menu.hold(cell_of("b", "draw"), 2, offers)
+    assert (None, 2 + MenuTimes().idle_us) == (menu.asked, menu.due_us)
+    assert None is menu.hold(cell_of("b", "draw"), 3, offers)
+    assert None is menu.tap(cell_of("a", "resign"), 4, offers)
+    assert Choice("resign", "b", held=True) == menu.hold(cell_of("b", "resign"), 5, offers)
+    assert None is menu.hold(cell_of("b", "resign"), 6, offers - {"resign"})
+
+
+def test_nobody_resigns_a_game_that_has_ended() -> None:
+    """After a result a hold on the cell that gives up does nothing, and nothing counts twice."""
+    scene = playing(limits=NO_LIMITS).moves("d4", "a1", "d5", "a2", "d6", "a3", "d7")
+    scene.wait(3_500 * MS)
+    before = scene.table.game.ending, scene.table.match
+    for side in SIDES:
+        agree(opened(scene) if scene.table.phase == "result" else scene, side, "resign")
+    assert ("menu", *before) == (scene.table.phase, scene.table.game.ending, scene.table.match)
 
 
 def test_a_parked_game_can_be_left_for_a_new_one() -> None:

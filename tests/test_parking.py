@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from firmware.clock import Limits
 from firmware.state import document
 from sim.fingers import chord, hold, tap
@@ -54,6 +56,15 @@ def test_a_touch_in_the_countdown_wakes_and_is_no_move() -> None:
     assert ["e5"] == scene.tap("e5")
 
 
+def test_the_touch_that_wakes_lights_nothing() -> None:
+    """The cell under the finger that ends a countdown stays as it is, so that nobody takes the touch for a move."""
+    scene = playing(limits=NO_LIMITS).moves("d4")
+    scene.wait(290 * S)
+    scene.drive.board.contacts.press(0, scene.now_us)
+    scene.wait(30 * MS)
+    assert ((), None) == (scene.table.snapshot.touches, parks_in_s(scene))
+
+
 def test_a_finger_that_rests_counts_as_one_touch() -> None:
     """A hand left on the board does not keep a game from being parked."""
     scene = playing(limits=NO_LIMITS).moves("d4")
@@ -62,13 +73,17 @@ def test_a_finger_that_rests_counts_as_one_touch() -> None:
 
 
 def test_with_a_move_limit_time_outs_park() -> None:
-    """With a limit a move there is no countdown; three time-outs running park the game (ruling 3)."""
+    """With a limit a move there is no countdown; three time-outs running park the game (ruling 3), and after a pause
+    it takes three more."""
     scene = playing(limits=Limits(None, 60 * S)).moves("d4")
     assert None is scene.table.countdown
     assert ["--", "--"] == [played.text for played in scene.wait(130 * S)]
     assert "play" == scene.table.phase
     assert ["--"] == [played.text for played in scene.wait(60 * S)]
     assert "paused" == scene.table.phase
+    scene.tap("d4")
+    assert ["--", "--"] == [played.text for played in scene.wait(130 * S)]
+    assert "play" == scene.table.phase
 
 
 def test_the_total_limit_still_counts() -> None:
@@ -107,17 +122,23 @@ def test_an_open_menu_stops_the_countdown() -> None:
     assert "paused" == scene.table.phase
 
 
-def test_who_finds_a_parked_game_starts_a_match_of_his_own() -> None:
-    """A new game instead of one that was found parked has the usual options, no score, and its starter by lot."""
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_who_finds_a_parked_game_starts_a_match_of_his_own(goes_on: bool) -> None:
+    """A new game instead of one that was found parked has the usual options, no score, and its starter by lot; whoever
+    goes on with it first plays its match."""
     scene = playing(limits=NO_LIMITS).moves("d4")
     scene.table.match = scene.table.match._replace(series=3, halves=(2, 0))
     scene.wait(430 * S)
     assert "attract" == scene.table.phase
-    scene.tap("d4")
-    scene.wait(BETWEEN_US)
+    starter = scene.table.game.starter
+    for _ in range(2 if goes_on else 1):
+        scene.tap("d4")
+        scene.wait(BETWEEN_US)
     scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
     scene.wait(BETWEEN_US)
     scene.do(tap("e1", 0))
     scene.wait(BETWEEN_US)
     scene.do(hold("c7", 0, 900 * MS))
-    assert ("lobby", None, (1, (0, 0))) == (scene.table.phase, scene.table.game, scene.table.match[2:])
+    game = scene.table.game
+    expected = ("lobby", starter, (3, (2, 0))) if goes_on else ("lobby", None, (1, (0, 0)))
+    assert expected == (scene.table.phase, game and game.starter, scene.table.match[2:])

@@ -97,6 +97,14 @@ def test_a_paused_game_can_be_seen_again() -> None:
     ]
 
 
+def test_no_replay_of_nothing() -> None:
+    """A game that is paused before its first move offers none."""
+    scene = playing()
+    scene.table.press_button(scene.now_us)
+    scene.wait(BETWEEN_US)
+    assert "replay" not in offered(opened(scene))
+
+
 def test_no_replay_in_play() -> None:
     """While a clock runs nothing is replayed."""
     assert "replay" not in offered(opened(playing().moves("d4")))

@@ -157,9 +157,27 @@ def test_a_torn_file_without_a_copy_makes_room_for_the_next(tmp_path: Path) -> N
 
 
 def test_a_copy_that_does_not_fit_the_board_is_not_used(tmp_path: Path) -> None:
-    """A last good copy from another board or another version counts for nothing."""
+    """A last good copy from another board or another version counts for nothing, nor is it compared with."""
     settings_file.save(tmp_path, tables.Source("/etc/x.toml", "[touch]\nhold_ms = 5\n", "settings file"))
     assert Settings() == start(lay(tmp_path / "mine.toml", b""), tmp_path)[0].settings
+    assert [] == start(lay(tmp_path / "mine.toml", TEXT), tmp_path)[1]
+
+
+def test_a_torn_file_is_told_of_once(tmp_path: Path) -> None:
+    """A file that is named and lies where it would be looked for anyway is read once."""
+    file = lay(tmp_path / ".config" / "morbak-board" / "settings.toml", b"")
+    assert 1 == len(choose(file, PROFILE, {"HOME": str(tmp_path)}).torn)
+
+
+def test_a_torn_copy_is_said_and_written_anew(tmp_path: Path) -> None:
+    """Where the copy is torn and the one before it holds the same, that is said and the copy is whole again."""
+    file = lay(tmp_path / "mine.toml", TEXT)
+    start(file, tmp_path)
+    lay(tmp_path / f"{COPY}.last", (tmp_path / COPY).read_bytes())
+    lay(tmp_path / COPY, b"")
+    (said,) = start(file, tmp_path)[1]
+    assert f"{tmp_path / COPY} is empty: the last good copy, {COPY}.last, is used." == said
+    assert (GOOD, []) == (config.load(tmp_path / COPY, PROFILE), start(file, tmp_path)[1])
 
 
 # -- what is kept ----------------------------------------------------------------------------------------------------

@@ -132,6 +132,7 @@ def test_a_game_is_taken_back_at_the_board_to_its_first_action(asker: str) -> No
         scene.do(hold(morbak.parse_cell(answer), 0, 900 * MS))
         scene.wait(BETWEEN_US)
         assert ("play", texts[:left]) == (scene.table.phase, [move.text for move in scene.table.game.moves])
+        assert None is scene.table.snapshot.last_cell  # what is undone does not bloom
     assert scene.position.startswith("......./......./......./......./......./......./.......")
     scene.moves(*texts)
     record = parse_record(format_record(record_of(scene.table.game, 1)))
