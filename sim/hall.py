@@ -9,7 +9,8 @@ from __future__ import annotations
 import gc
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from random import Random
@@ -26,6 +27,7 @@ from sim.clock import VirtualClock
 from sim.disk import SlowStore
 from sim.drive import Drive
 from sim.hands import Tally
+from sim.memory import memory
 from sim.people import People
 from sim.reasons import Outcome, Reasons
 from sim.watch import Frames, Watch
@@ -79,6 +81,7 @@ class Hall:
         self._path = directory / "state"
         self._begun_us = 0  # when the power came, on the day's clock
         self._scans = self._commits = 0
+        self.restarts_bytes = 0  # by how much the process grew while the board was started anew
         self.frames = Frames()
         self.results: dict[int, Outcome] = {}
         self.counts: Counter[str] = Counter()
@@ -113,27 +116,35 @@ class Hall:
 
     def restart(self) -> None:
         """The program is ended in order, as for an update, and comes back 3 s later."""
-        self._close(self._store.close())
-        self.counts["restarts"] += 1
-        self._come_back(self._clock.now_us() + BOOT_US, exact=True)
+        with self._started_anew():
+            self._close(self._store.close())
+            self.counts["restarts"] += 1
+            self._come_back(self._clock.now_us() + BOOT_US, exact=True)
 
     def cut(self) -> None:
         """The power fails: what the disk has is all there is; the board's own clock begins anew."""
-        behind = self._store.behind
-        self._keeper.close()
-        lost = self._path
-        self._path = self._base / f"state.{self._boot}"
-        shutil.copytree(lost, self._path)
-        self._close(self._store.lose())
-        shutil.rmtree(lost)
-        self.counts["power_cuts"] += 1
-        self._begun_us += self._clock.now_us() + BOOT_US
-        self.wall.power_cut()
-        self._come_back(0, exact=not behind)
+        with self._started_anew():
+            behind = self._store.behind
+            self._keeper.close()
+            lost = self._path
+            self._path = self._base / f"state.{self._boot}"
+            shutil.copytree(lost, self._path)
+            self._close(self._store.lose())
+            shutil.rmtree(lost)
+            self.counts["power_cuts"] += 1
+            self._begun_us += self._clock.now_us() + BOOT_US
+            self.wall.power_cut()
+            self._come_back(0, exact=not behind)
 
     def end(self) -> None:
         """The day is over."""
         self._close(self._store.close())
+
+    @contextmanager
+    def _started_anew(self) -> Iterator[None]:
+        before = memory()
+        yield
+        self.restarts_bytes += memory().rss_bytes - before.rss_bytes
 
     def _close(self, written: bool) -> None:
         self.watch.finish()

@@ -15,8 +15,9 @@ from firmware.course import Course
 from firmware.engine import Engine
 from firmware.keeper import Keeper
 from firmware.phases import PhaseTimes
-from sim.day import Day, Memory, Report, day
+from sim.day import Day, Report, day
 from sim.hall import Wall
+from sim.memory import Memory
 from sim.reasons import Reasons
 from tests.scene import NO_LIMITS, Scene
 
