@@ -155,6 +155,7 @@ def walked(profile: Profile, station: Station, say: Callable[[str], None]) -> tu
     Contacts that did not answer are tried once more from the other side of their diodes. Raises PartError.
     """
     other = mapped.exchanged(profile)
+    station.lines(profile, exchanged=False).close()  # a machine without pins says so, and not what its LEDs lack
     with ExitStack() as parts:
         leds = station.leds(profile)
         parts.callback(leds.close)

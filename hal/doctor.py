@@ -67,4 +67,4 @@ def wired(probe: Probe, profile: Profile) -> bool:
     """Whether the board is one of wires, and the machine one that wires can be put on."""
     if profile.matrix.driver == SIMULATED:
         return False
-    return "Raspberry Pi" in model(probe).name or doctor_pins.header_chip(probe)
+    return model(probe).pi or doctor_pins.header_chip(probe)

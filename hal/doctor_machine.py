@@ -33,7 +33,7 @@ def check_model(probe: Probe, profile: Profile) -> list[Finding]:
     code = f" (revision {revision[1]})" if revision else ""
     if found.generation:
         return [fine("model", f"This is a {found.name}{code}.")]
-    if "Raspberry Pi" in found.name:
+    if found.pi:
         text = f"This is a {found.name}{code}, which is not known here; please report that revision."
         return [warning("model", text, "grep Revision /proc/cpuinfo")]
     it_is = "This is no Raspberry Pi" + (f" but a {found.name}" if probe.text(models.MODEL_FILE) else "")

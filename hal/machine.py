@@ -46,8 +46,6 @@ def revision(root: Path = ROOT) -> str:
 
 def absent(found: Model, mends: str) -> str:
     """What to say of a device that is not there: what `mends` that on a Pi; no Pi is told what it is not."""
-    if found.generation:
+    if found.pi:
         return f"is not there: {mends}"
-    return (
-        f"is not there, and {found.name} is no Raspberry Pi that is known: use one, or play on `morbak run --board sim`"
-    )
+    return f"is not there, and {found.name} is no Raspberry Pi: use one, or play on `morbak run --board sim`"

@@ -34,6 +34,11 @@ class Model(NamedTuple):
     filters: frozenset[str] = frozenset()
     core_mhz: tuple[int, int] | None = None
 
+    @property
+    def pi(self) -> bool:
+        """Whether it is a Pi, be it one that is newer than this table."""
+        return "Raspberry Pi" in self.name
+
 
 class Choice(NamedTuple):
     """A driver to try, and why."""

@@ -4,36 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import Protocol
 
 from hal.guide import Ask, name
-from sim.contacts import Contacts
 
+# How long somebody takes to act, and then keeps the finger down; on a machine that stalls for so many looks at least.
+ACTS_US, HOLDS_US = (150_000, 400_000), (120_000, 250_000)
+LEAST_LOOKS = 20
 # Whoever sees no answer to a touch for so long says so.
 DOUBT_US = 1_500_000
 COLOURS = ("red", "green", "blue")
 
 
-class Tester:
-    """Moves `contacts` and types lines; `seen` gives the strip's light, RGB by cell. `columns` of the board."""
+class Fingers(Protocol):
+    """Contacts that can be moved, such as those of `sim.contacts`."""
 
-    def __init__(self, contacts: Contacts, seen: Callable[[], bytes], columns: int, seed: int = 0) -> None:
-        self._contacts, self._seen, self._columns = contacts, seen, columns
+    def press(self, cell: int, t_us: int) -> object:
+        """Close the contact of a cell."""
+
+    def release(self, cell: int, t_us: int) -> object:
+        """Open it."""
+
+
+class Tester:
+    """Moves `contacts` and types lines; `seen` gives the strip's light, RGB by cell. `columns` of the board.
+
+    `hurry`: how many times as fast as people are.
+    """
+
+    def __init__(
+        self, contacts: Fingers, seen: Callable[[], bytes], columns: int, seed: int = 0, *, hurry: int = 1
+    ) -> None:
+        self._contacts, self._seen, self._columns, self._hurry = contacts, seen, columns, hurry
         self._random = Random(f"{seed}/tester")
         self._ask: Ask | None = None
         self._act_us = self._up_us = self._doubt_us = 0
         self._held: tuple[int, ...] = ()
         self._acted = False
+        self._looks = 0
         self._touched: tuple[int, ...] = ()
 
     def step(self, t_us: int, ask: Ask) -> str | None:
         """Go on until `t_us`; a line where one is typed."""
-        if self._held and t_us >= self._up_us:
+        self._looks += 1
+        if self._held and t_us >= self._up_us and self._looks >= LEAST_LOOKS:
             for cell in self._held:
                 self._contacts.release(cell, t_us)
             self._held = ()
         if ask is not self._ask:
             self._ask, self._acted = ask, False
-            self._act_us = t_us + self._random.randrange(150_000, 400_000)
+            self._act_us = t_us + self._random.randrange(*ACTS_US) // self._hurry
         if ask.kind in ("rest", "look") or self._held or t_us < self._act_us:
             return None
         if ask.kind == "say":
@@ -52,8 +72,8 @@ class Tester:
             return name(cells[0], self._columns)
         for cell in cells:
             self._contacts.press(cell, t_us)
-        self._held = self._touched = cells
-        self._up_us = t_us + self._random.randrange(120_000, 250_000)
+        self._held, self._touched, self._looks = cells, cells, 0
+        self._up_us = t_us + self._random.randrange(*HOLDS_US) // self._hurry
         self._doubt_us = self._up_us + DOUBT_US
         return None
 

@@ -293,8 +293,9 @@ def test_what_was_found_is_told_to_programs(capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--board", "reference"], "is no Raspberry Pi that is known: use one, or play on `morbak run --board sim`"),
-        (["--board", "pi5"], "is no Raspberry Pi that is known: use one, or play on `morbak run --board sim`"),
+        (["--board", "reference"], "has no GPIO chip (/dev/gpiochip*): use a Raspberry Pi, or play on `morbak run"),
+        (["--board", "pi5"], "has no GPIO chip (/dev/gpiochip*): use a Raspberry Pi, or play on `morbak run"),
+        (["--board", "pwm"], "has no GPIO chip (/dev/gpiochip*): use a Raspberry Pi, or play on `morbak run"),
         (["--board", "reference", "--fault", "stuck=d4"], "--fault is for simulated boards"),
         (["--fault", "stuk=d4"], "no such fault; there are: bounce_us, bridged,"),
         (["--fault", "swap_rows=3"], "write two rows of the wiring, such as 3+4"),

@@ -58,7 +58,7 @@ def test_a_bus_that_is_off_is_named_with_its_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "called"), [("", "this computer"), ("Radxa ROCK 5B", "Radxa ROCK 5B")])
 def test_a_machine_that_is_no_pi_is_not_told_to_turn_spi_on(tmp_path: Path, name: str, called: str) -> None:
     """Where nothing can be turned on, the sentence says what the machine is not, and what plays on it."""
-    expected = f"/dev/spidev0.0 is not there, and {called} is no Raspberry Pi that is known: use one, or play on "
+    expected = f"/dev/spidev0.0 is not there, and {called} is no Raspberry Pi: use one, or play on "
     assert expected + "`morbak run --board sim`" == refused(profile(), machine(tmp_path, name))
 
 

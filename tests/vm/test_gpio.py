@@ -17,6 +17,8 @@ from tests.vm.test_vm import inside
 pytestmark = pytest.mark.vm
 
 INSIDE = KIT / "inside"
+# A walk takes 15 seconds of its own, and more on a busy machine.
+PATIENCE = ("--timeout", "240")
 MATRIX = load(shipped("reference")).matrix
 
 
@@ -28,9 +30,9 @@ def wires() -> list[str]:
     return found
 
 
-def told(script: str, *arguments: str) -> Any:
-    """What a script says on a virtual Pi that is wired as the reference board."""
-    ran = inside(*wires(), "--", sys.executable, str(INSIDE / script), *arguments)
+def told(script: str, *arguments: str, options: tuple[str, ...] = ()) -> Any:
+    """What a script says on a virtual Pi that is wired as the reference board, but for its `options`."""
+    ran = inside(*wires(), *options, "--", sys.executable, str(INSIDE / script), *arguments)
     assert (0, "") == (ran.returncode, ran.stderr)
     return json.loads(ran.stdout)
 
@@ -92,6 +94,33 @@ def test_the_shipped_firmware_plays_a_game_on_real_wires(capsys: pytest.CaptureF
     assert ("7 x 7 contacts with diodes", True) == (parts["matrix"]["text"], "SPI at 2.4 MHz" in parts["leds"]["text"])
     with capsys.disabled():
         print(f"\ncontact to latched light: {median(game['touch_ms']):.1f} ms, worst {game['touch_ms'][-1]:.1f} of 7")
+
+
+def test_a_walk_finds_how_real_wires_run() -> None:
+    """`morbak map` on the chip and the bus finds two rows that have changed places, LEDs that run otherwise and a dead
+    contact, says what the profile should, shorts nothing and leaves nothing driven (case G21).
+    """
+    swapped = [str(MATRIX.row_pins[at].bcm) for at in (0, 1, 3, 2, 4, 5, 6)]
+    wiring = ("--param", f"board_sim.rows={','.join(swapped)}")
+    walk = told("walked_board.py", "map", options=(*PATIENCE, *wiring))
+    found = walk["found"]
+    assert (1, ["g1"], 0, 0) == (walk["status"], found["dead"], walk["shorts"], walk["driven"])
+    assert {"leds.order": "row-major", "matrix.rows": [f"GPIO{gpio}" for gpio in swapped]} == found["changes"]
+    assert "rows 3, 4 of the wiring have changed places: GPIO12, GPIO13" in [each["text"] for each in found["findings"]]
+
+
+def test_a_self_test_finds_what_is_broken_on_real_wires() -> None:
+    """`morbak selftest` on the chip and the bus names the dead and the stuck contact and nothing else; white stays
+    within the budget, and it is told as a real board's (case G11).
+    """
+    test = told("walked_board.py", "selftest", options=PATIENCE)
+    found = test["found"]
+    assert [
+        "no answer from g1: a contact, a diode or a joint is bad",
+        "d4: closed with nobody touching",
+    ] == [fault for fault in found["faults"] if "light answers" not in fault]  # how late this machine is proves nothing
+    assert (1, "real", 0, 0) == (test["status"], found["rung"], test["shorts"], test["driven"])
+    assert 0.9 * 2100 < found["current"]["peak_ma"] <= 2100
 
 
 def test_a_line_that_is_taken_is_named_with_who_has_it() -> None:
