@@ -183,6 +183,17 @@ def test_15_s_refuse(item: Item) -> None:
     assert "play" == scene.table.phase
 
 
+@pytest.mark.parametrize("side", SIDES)
+def test_a_request_shows_on_both_sides(side: Side) -> None:
+    """The asker's cell is full while he waits and the other side's same cell asks; no other cell does either."""
+    scene = opened(playing(limits=NO_LIMITS).moves("d4"))
+    ask(scene, side, "draw")
+    lights = scene.table.snapshot.menu
+    own, other = cell_of(side, "draw"), cell_of(OTHER[side], "draw")
+    assert [own] == [light.cell for light in lights if light.chosen]
+    assert [other] == [light.cell for light in lights if light.asked]
+
+
 def test_only_one_thing_is_asked_at_a_time() -> None:
     """While a request waits no other item can be chosen."""
     scene = opened(playing(limits=NO_LIMITS).moves("d4", "e5"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from firmware import picture
 from firmware.clock import Limits
 from firmware.games import morbak
+from firmware.match import Match
 from firmware.menu import OPTIONS, PLACES, Item
 from firmware.snapshot import Side
 from firmware.state import document
@@ -223,6 +225,14 @@ def test_taps_beside_the_options_do_nothing() -> None:
         scene.tap(name)
         scene.wait(BETWEEN_US)
     assert ("menu", set(SET)) == (scene.table.phase, told(scene)["on"])
+
+
+def test_each_win_is_one_full_light() -> None:
+    """The score of whole wins has no pale light, and each side's own number of full ones."""
+    match = Match(morbak.STANDARD, Limits(), 5, (2, 4))
+    full = {side: [light.chosen for light in picture._score(match) if light.side == side] for side in SIDES}
+    assert {"a": [True, False, False, False, False], "b": [True, True, False, False, False]} == full
+    assert not any(light.pale for light in picture._score(match))
 
 
 def test_no_options_in_play() -> None:
