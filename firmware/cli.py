@@ -5,26 +5,21 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import faulthandler
 import json
 import logging
 import os
 import random
-import signal
 import socket
 import sys
 import time
-import webbrowser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from firmware import config, good_start, settings_file
+from firmware import config
 from firmware.app import App, RealClock
 from firmware.arguments import Misuse, add_board, count, port, profile
-from firmware.assembly import Assembly, new_table
-from firmware.attendant import attended
-from firmware.cable_wait import awaited
+from firmware.assembly import new_table
 from firmware.commands_board import add_doctor, add_pinout
 from firmware.commands_config import add_config
 from firmware.commands_install import add_install
@@ -36,26 +31,20 @@ from firmware.commands_serve import Peer, add_serve
 from firmware.commands_state import add_state_commands
 from firmware.commands_test import add_map, add_selftest
 from firmware.engine import Engine
-from firmware.events import Recent, listen
 from firmware.game import Game
 from firmware.game_record import game_of
 from firmware.lights import Lights
-from firmware.operating import Operating
-from firmware.operator_token import token_in
-from firmware.reachable import reachable, start_anew
 from firmware.replay import Replay
-from firmware.safe_mode import safe_app
-from firmware.start_record import StartRecord
-from firmware.state_directory import StateDirectory, default
+from firmware.running import run
+from firmware.serving import Opened, address, end_on_signals, listen_on, serve
 from firmware.station import Station
 from hal.drivers import SIMULATED
 from hal.errors import BoardError
-from hal.opening import open_board, open_lights
-from hal.ports import Board, Clock
+from hal.opening import open_board
 from hal.profile import Profile
 
 if TYPE_CHECKING:
-    from sim.world import World
+    pass
 
 log = logging.getLogger("morbak")
 
@@ -165,124 +154,13 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    recent = listen()
-    if "NOTIFY_SOCKET" in os.environ:
-        faulthandler.enable()  # a watchdog's SIGABRT then leaves in the log where each thread was
-    started = StartRecord.begin()
-    with started.watched():
-        time.sleep(started.record.pause_s)
-        run = _run_safe if started.record.safe else _run_well
-        again = run(parsed, started, recent)
-    if again and "NOTIFY_SOCKET" not in os.environ:  # a service is started anew by its manager
-        start_anew()
-    return 0
+    return run(parsed, _open)
 
 
-def _run_well(parsed: argparse.Namespace, start: StartRecord, recent: Recent) -> bool:
-    board = awaited(parsed.board)
-    choice = settings_file.choose(parsed.config, board)
-    with _listen(parsed.host, parsed.port) as listener, contextlib.closing(StateDirectory.open(parsed.state)) as state:
-        started = settings_file.settle(choice, board, state.path)
-        log.info("Settings: %s.", started.source.file)
-        for sentence in (*started.sentences, *settings_file.keep(started, board, state.path)):
-            log.warning("%s", sentence)
-        return asyncio.run(_play(board, started, parsed, listener, state, start, recent))
-
-
-async def _play(
-    profile: Profile,
-    started: settings_file.Started,
-    parsed: argparse.Namespace,
-    listener: socket.socket,
-    state: StateDirectory,
-    start: StartRecord,
-    recent: Recent,
-) -> bool:
-    """Put the board together and play until a signal or an operator ends it; True if it is to be started anew."""
-    if state.trouble is not None:
-        log.warning("%s", state.trouble)
-    seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
-    with good_start.watched(profile, state.path):
-        opened = _open(profile, seed)
-    assembly = Assembly(opened.board, opened.clock, started, state, random.Random(seed))
-    _end_on_signals(assembly.app)  # before the line below: whoever has read it may end the board
-    app = assembly.app
-    try:
-        async with (
-            reachable(app, state.path, recent) as operating,
-            attended(RealClock(), assembly.rounds, start, app.engine.sentence),
-        ):
-            print(f"The board is at {_address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
-            await _serve(app, opened.world, parsed, listener, assembly.journal.records, operating, assembly.token)
-    finally:
-        await asyncio.to_thread(assembly.close)
-    return app.again
-
-
-def _run_safe(parsed: argparse.Namespace, start: StartRecord, recent: Recent) -> bool:
-    """Rest in safe mode; what cannot be had, be it the page or the LEDs, is logged and done without."""
-    with contextlib.ExitStack() as held:
-        listener, token, path = None, "", default(os.environ)
-        try:
-            listener = held.enter_context(_listen(parsed.host, parsed.port))
-        except Misuse as error:
-            log.error("No page: %s", error)
-        try:
-            state = held.enter_context(contextlib.closing(StateDirectory.open(parsed.state)))
-            token, path = token_in(state.path)[0], state.path
-        except BoardError as error:
-            log.error("No operator: %s", error)
-        return asyncio.run(_rest(parsed, listener, token, start, path, recent))
-
-
-async def _rest(
-    parsed: argparse.Namespace,
-    listener: socket.socket | None,
-    token: str,
-    start: StartRecord,
-    state: Path,
-    recent: Recent,
-) -> bool:
-    board, clock = _lights(parsed.board)
-    app = safe_app(board, clock, start.record)
-    _end_on_signals(app)
-    async with reachable(app, state, recent) as operating, attended(clock, app.rounds, start, app.engine.sentence):
-        if listener is None:
-            await app.run()
-        else:
-            await _serve(app, None, parsed, listener, lambda: iter(()), operating if token else None, token)
-    return app.again
-
-
-def _lights(name: str) -> tuple[Board, Clock]:
-    """A board that only shows. Of a profile that cannot be used no pin is touched (case G7)."""
-    clock = RealClock()
-    try:
-        found = profile(name)
-    except BoardError as error:
-        log.error("No lights: %s", error)
-        found = profile(SIMULATED)
-    return (_simulated(found, 0).board if found.matrix.driver == SIMULATED else open_lights(found)), clock
-
-
-class _Opened(NamedTuple):
-    """A board, its clock, and the world around it where that is simulated."""
-
-    board: Board
-    clock: Clock
-    world: World | None = None
-
-
-def _open(profile: Profile, seed: int) -> _Opened:
+def _open(profile: Profile, seed: int) -> Opened:
     """The board of a profile, simulated or on its real parts. Raises PartError."""
     if profile.matrix.driver != SIMULATED:
-        return _Opened(open_board(profile), RealClock())
-    world = _simulated(profile, seed)
-    return _Opened(world.board, world.clock, world)
-
-
-def _simulated(profile: Profile, seed: int) -> World:
-    """The world of a simulated board, on the clock of this machine."""
+        return Opened(open_board(profile), RealClock())
     from sim.board import SimBoard
     from sim.clock import StoppableClock
     from sim.faults import HEALTHY
@@ -290,62 +168,7 @@ def _simulated(profile: Profile, seed: int) -> World:
 
     clock = StoppableClock(RealClock())
     board = SimBoard(profile, clock, seed=seed, pause=lambda us: time.sleep(us / 1e6))
-    return World(board, clock, HEALTHY)
-
-
-async def _serve(
-    app: App,
-    world: World | None,
-    parsed: argparse.Namespace,
-    listener: socket.socket,
-    records: Callable[[], Iterator[str]],
-    operating: Operating | None = None,
-    token: str = "",
-) -> None:
-    """Run an app with its page, until a signal or the app itself ends it."""
-    from firmware.web.address import phone_address
-    from firmware.web.operator import Operator
-    from firmware.web.server import Server, Web
-
-    contacts = world.board.contacts if world is not None else None
-    address = phone_address(parsed.host, listener.getsockname()[1])
-    operator = Operator(operating, token, address) if operating is not None else None
-    web = Web(app, contacts, parsed.host, records, world, operator)
-    server = Server(web)
-    if parsed.open:
-        webbrowser.open(_address(parsed.host, listener))
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    clocks = asyncio.create_task(web.tell_clocks())
-    try:
-        await app.run()
-    finally:
-        clocks.cancel()
-        server.should_exit = True
-        await serving
-
-
-def _end_on_signals(app: App) -> None:
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(name, app.stop)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket; a port that is taken is said in a sentence."""
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        hint = "another program has it; choose another with --port" if "in use" in reason.lower() else reason
-        raise Misuse(f"cannot listen on {host} port {port}: {hint}.") from error
-
-
-def _address(host: str, listener: socket.socket) -> str:
-    port = listener.getsockname()[1]
-    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-    return f"http://{name}:{port}/"
+    return Opened(board, clock, board.contacts, World(board, clock, HEALTHY))
 
 
 # -- map, selftest -------------------------------------------------------------------------------------------------
@@ -381,21 +204,22 @@ def _add_record_play(parser: argparse.ArgumentParser) -> None:
 
 def _play_record(parsed: argparse.Namespace) -> int:
     found, game = profile(parsed.board), game_of(one(parsed))
-    with _listen(parsed.host, parsed.port) as listener:
+    with listen_on(parsed.host, parsed.port) as listener:
         return asyncio.run(_replay(found, game, parsed, listener))
 
 
 async def _replay(profile: Profile, game: Game, parsed: argparse.Namespace, listener: socket.socket) -> int:
     """Show a game on a board again and again, until somebody touches it or a signal ends it."""
-    board, clock, world = _open(profile, 0)
+    opened = _open(profile, 0)
+    board, clock = opened.board, opened.clock
     table = new_table(board, clock, config.Settings(), random.Random(0))
     table.show(Replay(game, parsed.number, clock.now_us(), table.times.replay_step_us, loop=True))
     app = App(Engine(table, board, Lights()), clock)
     app.changed.append(lambda: None if table.replay else app.stop())
-    where = _address(parsed.host, listener)
-    _end_on_signals(app)
+    where = address(parsed.host, listener)
+    end_on_signals(app)
     print(f"Game {parsed.number} plays at {where}  (a touch or Ctrl-C ends it)", flush=True)
-    await _serve(app, world, parsed, listener, lambda: iter(()))
+    await serve(app, opened, parsed, listener, lambda: iter(()))
     return 0
 
 

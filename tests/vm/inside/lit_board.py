@@ -14,9 +14,9 @@ from leds_bench import profile
 from firmware import config
 from firmware.app import App, RealClock
 from firmware.assembly import new_table
-from firmware.cli import _end_on_signals
 from firmware.engine import Engine
 from firmware.lights import Lights
+from firmware.serving import end_on_signals
 from hal.board import MatrixBoard
 from hal.drivers import spidev_leds
 
@@ -48,7 +48,7 @@ async def main() -> None:
     contacts = NoContacts(clock.now_us() + FAILS_US if "--fail" in sys.argv else None)
     board = MatrixBoard(spi, contacts, spidev_leds.open_leds(spi))
     app = App(Engine(new_table(board, clock, config.Settings(), random.Random(1)), board, Lights()), clock)
-    _end_on_signals(app)
+    end_on_signals(app)
     await app.run()
 
 

@@ -1,0 +1,84 @@
+"""A board with its page: the port it is reached on, and how long both run."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import socket
+import webbrowser
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from firmware.app import App
+from firmware.arguments import Misuse
+from firmware.operating import Operating
+from firmware.web.messages import World
+from firmware.web.touches import Contacts
+from hal.ports import Board, Clock
+
+
+class Opened(NamedTuple):
+    """A board and its clock; its contacts and the world around it where those are simulated."""
+
+    board: Board
+    clock: Clock
+    contacts: Contacts | None = None
+    world: World | None = None
+
+
+async def serve(
+    app: App,
+    opened: Opened,
+    parsed: argparse.Namespace,
+    listener: socket.socket,
+    records: Callable[[], Iterator[str]],
+    operating: Operating | None = None,
+    token: str = "",
+) -> None:
+    """Run an app with its page, until a signal or the app itself ends it."""
+    from firmware.web.address import phone_address
+    from firmware.web.operator import Operator
+    from firmware.web.server import Server, Web
+
+    phone = phone_address(parsed.host, listener.getsockname()[1])
+    operator = Operator(operating, token, phone) if operating is not None else None
+    web = Web(app, opened.contacts, parsed.host, records, opened.world, operator)
+    server = Server(web)
+    if parsed.open:
+        webbrowser.open(address(parsed.host, listener))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    clocks = asyncio.create_task(web.tell_clocks())
+    try:
+        await app.run()
+    finally:
+        clocks.cancel()
+        server.should_exit = True
+        await serving
+
+
+def end_on_signals(app: App) -> None:
+    """End an app when somebody asks this process to end."""
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(name, app.stop)
+
+
+def listen_on(host: str, port: int) -> socket.socket:
+    """A listening socket; a port that is taken is said in a sentence. Raises Misuse."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "another program has it; choose another with --port" if "in use" in reason.lower() else reason
+        raise Misuse(f"cannot listen on {host} port {port}: {hint}.") from error
+
+
+def address(host: str, listener: socket.socket) -> str:
+    """Where the page is, for a browser on this machine."""
+    port = listener.getsockname()[1]
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{name}:{port}/"
