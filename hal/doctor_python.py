@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hal.doctor_finding import Finding, broken, fine, listed, warning
 from hal.doctor_leds import driver
-from hal.drivers import INSTALL
+from hal.drivers import FROM_DEBIAN, INSTALL, NO_LGPIO
 
 if TYPE_CHECKING:
     from hal.doctor_probe import Probe
@@ -62,13 +62,25 @@ def check_modules(probe: Probe, profile: Profile) -> list[Finding]:
 
 def _install(probe: Probe, missing: list[str]) -> str:
     """The one command that installs what is missing, into an environment: the system's own Python is not ours."""
-    ours = any(name in _EXTRA for name in missing)
-    arguments = " ".join(
-        [INSTALL if ours else "pip install", *(MODULES[name] for name in missing if name not in _EXTRA)]
-    )
-    if probe.fact("venv") is True and probe.word("python"):
-        return f"{shlex.quote(probe.word('python'))} -m {arguments}"
-    return f"python3 -m venv --system-site-packages ~/morbak && ~/morbak/bin/{arguments}"
+    ours = probe.fact("venv") is True and bool(probe.word("python"))
+    folder = shlex.quote(probe.word("prefix")) if ours else "~/morbak"
+    steps = []
+    if "lgpio" in missing and _python(probe) >= NO_LGPIO:
+        missing = [name for name in missing if name != "lgpio"]
+        steps.append(f"{FROM_DEBIAN} {folder}")
+    elif not ours:
+        steps.append(f"python3 -m venv --system-site-packages {folder}")
+    if missing:
+        others = [MODULES[name] for name in missing if name not in _EXTRA]
+        arguments = " ".join([INSTALL if len(others) < len(missing) else "pip install", *others])
+        steps.append(f"{shlex.quote(probe.word('python'))} -m {arguments}" if ours else f"{folder}/bin/{arguments}")
+    return " && ".join(steps)
+
+
+def _python(probe: Probe) -> tuple[int, ...]:
+    """The version of Python; () where it is not known."""
+    found = re.match(r"(\d+)\.(\d+)", str(probe.table("versions").get("Python", "")), re.ASCII)
+    return (int(found[1]), int(found[2])) if found else ()
 
 
 def check_environment(probe: Probe) -> list[Finding]:

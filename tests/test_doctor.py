@@ -526,6 +526,23 @@ def test_what_is_missing_goes_into_the_environment_that_runs(tmp_path: Path) -> 
     assert "version 1" in one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").text
 
 
+def test_lgpio_comes_from_debian_where_pip_has_none(tmp_path: Path) -> None:
+    """From Python 3.13 on lgpio has no wheel: the command installs Debian's and the environment sees it (B4, C1)."""
+    folder = unpack("zero2w_sound", tmp_path)
+    change_facts(folder, lambda facts: facts.update(modules={"gpiod": "2.3.0"}, versions={"Python": "3.13.5"}))
+    command = "sudo apt install python3-lgpio && python3 -m venv --system-site-packages /opt/morbak"
+    assert one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").fix == (
+        f"{command} && /opt/morbak/bin/python -m pip install 'morbak-board[pi]' rpi-ws281x"
+    )
+    modules = {"gpiod": "2.3.0", "gpiozero": "2.0.1", "rpi_ws281x": "5"}
+    change_facts(folder, lambda facts: facts.update(modules=modules))
+    assert command == one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").fix
+    change_facts(folder, lambda facts: facts.update(venv=False))
+    assert command.replace("/opt/morbak", "~/morbak") == (
+        one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").fix
+    )
+
+
 def test_every_driver_that_ships_has_its_needs_known() -> None:
     """A driver that is added must be asked about here: whether it wants a library of its own."""
     assert {"sim", "gpiod", "gpiozero"} == set(drivers.names("lines"))

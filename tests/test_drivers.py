@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,19 @@ def test_every_driver_of_ours_is_there() -> None:
         for name in drivers.names(part):
             if name != drivers.SIMULATED:
                 assert opener == drivers._opener(part, name).__name__
+
+
+@pytest.mark.parametrize(
+    ("package", "python", "command"),
+    [
+        ("gpiod", (3, 13), "`pip install 'morbak-board[pi]'`"),
+        ("lgpio", (3, 12), "`pip install 'morbak-board[pi]'`"),
+        ("lgpio", (3, 13), f"`sudo apt install python3-lgpio && python3 -m venv --system-site-packages {sys.prefix}`"),
+    ],
+)
+def test_a_library_that_is_missing_is_named_with_its_command(
+    package: str, python: tuple[int, int], command: str
+) -> None:
+    """The command is one that brings the library to this Python: pip has no lgpio for 3.13."""
+    expected = f"the driver gpiozero wants the Python package {package}, which is not installed: {command}"
+    assert expected == str(drivers.lacking("gpiozero", package, python))

@@ -7,6 +7,7 @@ one sentence that says what to do, where it cannot.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 SIMULATED = "sim"
 # Adds the libraries to whatever has the package installed, from an index or not: pip takes what is there.
 INSTALL = "pip install 'morbak-board[pi]'"
+# From this Python on lgpio has no wheel: Debian brings it, and an environment sees that if it is told to, now or later.
+NO_LGPIO = (3, 13)
+FROM_DEBIAN = "sudo apt install python3-lgpio && python3 -m venv --system-site-packages"
 # name -> where it is; a third party's name of the same spelling never gets in the way of these.
 _OURS = {
     "lines": {
@@ -56,9 +60,10 @@ def open_leds(profile: Profile) -> Leds:
     return leds
 
 
-def lacking(driver: str, package: str) -> PartError:
-    """The error of a driver whose library is not installed."""
-    return PartError(f"the driver {driver} wants the Python package {package}, which is not installed: `{INSTALL}`")
+def lacking(driver: str, package: str, python: tuple[int, ...] = sys.version_info[:2]) -> PartError:
+    """The error of a driver whose library is not installed, for a version of Python."""
+    command = f"{FROM_DEBIAN} {sys.prefix}" if package == "lgpio" and python >= NO_LGPIO else INSTALL
+    return PartError(f"the driver {driver} wants the Python package {package}, which is not installed: `{command}`")
 
 
 def _opener(part: str, name: str) -> Callable[[Profile], Any]:
