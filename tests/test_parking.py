@@ -86,6 +86,18 @@ def test_with_a_move_limit_time_outs_park() -> None:
     assert "play" == scene.table.phase
 
 
+def test_a_pause_lasts_as_long_as_somebody_is_there() -> None:
+    """The 2 min after which a paused game waits in attract run from the last touch."""
+    scene = playing(limits=NO_LIMITS)
+    scene.table.press_button(scene.now_us)
+    scene.wait(100 * S)
+    scene.do(chord(["a1", "g1"], 0, 600 * MS))
+    scene.wait(110 * S)
+    assert "paused" == scene.table.phase
+    scene.wait(10 * S)
+    assert "attract" == scene.table.phase
+
+
 def test_the_total_limit_still_counts() -> None:
     """Without a limit a move the total time goes on losing the game, before the board falls asleep."""
     scene = playing(limits=Limits(100 * S, None)).moves("d4")
