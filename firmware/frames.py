@@ -18,13 +18,11 @@ class Frames:
         self._lights = lights
         self._snapshot: Snapshot | None = None
         self._frame = b""
-        self._drawn_us = self._sent_us = -REFRESH_US
+        self._drawn_us = self._sent_us = self._next_us = -REFRESH_US
 
     def due_us(self, snapshot: Snapshot) -> int:
         """When the next frame is to be drawn; a time that has passed = now."""
-        if snapshot is not self._snapshot:
-            return self._drawn_us
-        return self._drawn_us + (ATTRACT_US if snapshot.phase == "attract" else MOVING_US)
+        return self._next_us if snapshot is self._snapshot else self._drawn_us
 
     def step(self, snapshot: Snapshot, t_us: int, dimmed: bool = False) -> bytes | None:
         """The frame for `t_us`, or None where the LEDs show it already and need no refresh.
@@ -32,6 +30,9 @@ class Frames:
         `dimmed`: the current limit held the last one back; it is sent again until it has recovered.
         """
         frame = self._lights.frame(snapshot, t_us)
+        gap_us = ATTRACT_US if snapshot.phase == "attract" else MOVING_US
+        on_time = snapshot is self._snapshot and t_us - self._next_us < gap_us // 2
+        self._next_us = (self._next_us if on_time else t_us) + gap_us  # a little late costs the next one nothing
         self._snapshot, self._drawn_us = snapshot, t_us
         if frame == self._frame and not dimmed and t_us - self._sent_us < REFRESH_US:
             return None

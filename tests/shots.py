@@ -62,7 +62,7 @@ FULL = ("aabbaab", "aabbaab", "aabbaab", "bbaabba", "aabbaab", "bbaabba", "bbaab
 LIT = "......./......./......./...a.../......./......./....... b 7:7 1:1"
 MATCH = {"series": 3, "score": {"a": 0.5, "b": 1}, "over": False}
 
-HALF_HELD = "() => document.querySelector('#ring .fill').getAnimations()[0]?.currentTime > 2400"
+HALF_HELD = "() => document.querySelector('#ring .fill').getAnimations()[0]?.currentTime > 2000"
 
 
 def take_a_game(folder: Path) -> None:
@@ -111,14 +111,19 @@ def take_a_turn(live: Live, camera: Camera) -> None:
     with opened_panel(camera, "moves"):
         camera.take("moves")
 
-    def hold() -> None:
+    def let_go() -> None:
         page.mouse.up()
+        live.json("POST", "/api/v1/sim/world", {"paused": False})
+
+    def hold() -> None:
+        let_go()
         c4.hover()
         page.mouse.down()
         page.wait_for_function(HALF_HELD)
+        live.json("POST", "/api/v1/sim/world", {"paused": True})  # a slow picture does not complete it
 
     camera.take("hold", hold)
-    page.mouse.up()
+    let_go()
     page.mouse.move(0, 0)
     camera.take("refusal", lambda: tap(live, "d4"))
 

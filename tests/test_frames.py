@@ -29,6 +29,18 @@ def test_a_new_snapshot_is_drawn_at_once() -> None:
     assert 9_000 + ATTRACT_US == frames.due_us(attract)
 
 
+def test_a_thread_that_wakes_late_draws_as_many_frames() -> None:
+    """Each frame is drawn 1 ms late, and still 60 a second; one that comes half a gap late starts a new row."""
+    frames = Frames(Still())
+    frames.step(PLAY, 0)
+    for turn in range(1, 61):
+        assert turn * MOVING_US == frames.due_us(PLAY)
+        frames.step(PLAY, turn * MOVING_US + 1_000)
+    late_us = frames.due_us(PLAY) + MOVING_US // 2
+    frames.step(PLAY, late_us)
+    assert late_us + MOVING_US == frames.due_us(PLAY)
+
+
 def test_the_same_frame_is_sent_again_only_as_a_refresh() -> None:
     """A frame that the LEDs show already is sent again after a second, not before."""
     frames = Frames(Still())
