@@ -77,6 +77,11 @@ class Gesture:
         return self._chord
 
     @property
+    def live(self) -> Mapping[int, int]:
+        """The cells that may still act, and when each was pressed."""
+        return self._live
+
+    @property
     def down(self) -> frozenset[int]:
         """Every cell with a finger on it, live or dead."""
         return frozenset(self._live) | frozenset(self._dead)

@@ -46,7 +46,7 @@ class Judging(ABC):
         self._blind_us: int | None = None  # since when nothing is known of the contacts
         self.out: frozenset[int] = frozenset()  # cells that were put out of use
         self._stuck: frozenset[int] = frozenset()
-        self.doubted: frozenset[int] = frozenset()  # cells that have been stuck, until one is tapped
+        self.doubted: frozenset[int] = frozenset()  # cells that have been stuck, until one is touched as fingers do
         self._masked_us: dict[int, int] = {}  # when the masked cells were last told of
         self._snapshot: Snapshot | None = None
 
@@ -216,6 +216,7 @@ class Judging(ABC):
         if heard.order != GHOSTS and heard.what in self.out:
             self._hear_masked(heard)
         elif heard.order == RELEASE:
+            self._trust(heard.what, heard.t_us)
             self._understand(self.gesture.release(heard.what, heard.t_us))
             self.previews.end(heard.what, heard.t_us)
         elif heard.order == PRESS:
@@ -240,7 +241,6 @@ class Judging(ABC):
     def _understand(self, events: list[Event]) -> None:
         for event in events:
             if event.kind == "tap":
-                self._trust(event.cell)
                 self._tap(event.cell, event.t_us)
             elif event.kind == "hold":
                 self._hold(event.cell, event.t_us)
@@ -252,9 +252,10 @@ class Judging(ABC):
                 self._light(event.cell, event.t_us)  # came while the phase before did not answer
         self._snapshot = None
 
-    def _trust(self, cell: int) -> None:
-        """A contact that has been tapped closes and opens as it should."""
-        if cell in self.doubted:
+    def _trust(self, cell: int, t_us: int) -> None:
+        """A contact that closes and opens as under a finger does what it should."""
+        pressed_us = self.gesture.live.get(cell)
+        if cell in self.doubted and pressed_us is not None and t_us >= pressed_us + self.gesture.times.tap_min_us:
             self.doubted -= {cell}
             self._masks_changed()
 
