@@ -12,7 +12,9 @@ import random
 import shutil
 import sys
 
+import hypothesis
 import pytest
+from hypothesis import HealthCheck
 
 from tests.small_disk import mountable
 from tests.vm.machine import kernel
@@ -25,6 +27,12 @@ WITHOUT = os.environ.get("MORBAK_WITHOUT", "").split()
 PROVE = os.environ.get("MORBAK_PROVE") == "1"
 SEED = int(os.environ.get("MORBAK_SEED", random.SystemRandom().randrange(2**31)))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+# A machine under load, or with cold caches, is slow to make inputs and to run them: no fault of what is tested.
+hypothesis.settings.register_profile(
+    "morbak", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+hypothesis.settings.load_profile("morbak")
 
 # rung -> what it needs, and whether that is here
 RUNGS = {

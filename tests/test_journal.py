@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware import journal_rescue
@@ -141,7 +141,7 @@ def test_few_saves_of_a_game_are_kept(tmp_path: Path) -> None:
     assert 3 == rows_in(tmp_path)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(steps=st.lists(st.tuples(st.integers(0, 2), st.sampled_from("upfhr")), min_size=1, max_size=30))
 def test_any_story_ends_with_its_last_save(steps: list[tuple[int, str]], tmp_path_factory: Any) -> None:
     """Whatever mixture of saves, heartbeats, finished and abandoned games and restarts: the last save is found, and

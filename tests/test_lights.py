@@ -321,7 +321,7 @@ SNAPSHOTS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(SNAPSHOTS, st.lists(st.integers(0, 20 * S), min_size=1, max_size=6))
 def test_any_snapshot_has_a_frame_at_any_time(snapshot: Snapshot, times: list[int]) -> None:
     """Whatever the snapshot holds, at whatever time, there is a whole frame and no exception."""

@@ -391,7 +391,7 @@ def test_contacts_that_do_not_answer_are_told() -> None:
     assert (0, bytes([9]) * 147) == (rig.host.report.flags, rig.lit())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from("nmg"), st.binary(max_size=120), st.integers(0, 600_000)), max_size=30))
 def test_no_bytes_are_too_strange_for_host_and_board(pieces: list[tuple[str, bytes, int]]) -> None:
     """Noise, messages of any kind and body, and true messages in between: neither side raises or grows."""

@@ -247,7 +247,7 @@ def script(acts: list[Act], char: str) -> Iterator[tuple[int, Snapshot]]:
     yield now_us + 3 * S, shown
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(ACTS, st.sampled_from(STATES))
 def test_no_sequence_of_touches_flashes_more_than_three_times_a_second(acts: list[Act], char: str) -> None:
     """However a cell is touched, as long as the spacing is kept, no second has more than three flashes of it."""

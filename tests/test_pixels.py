@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hal.pixels import Limiter, LimiterState, Pixels
@@ -70,7 +70,6 @@ def test_a_dimmed_ramp_uses_the_levels_there_are(pct: int) -> None:
     assert len(distinct) >= 0.8 * (top - 1)
 
 
-@settings(deadline=None)  # eleven boards' tables a colour: a loaded machine takes its time
 @given(st.binary(min_size=3, max_size=3))
 def test_brightness_never_darkens_on_the_way_up(colour: bytes) -> None:
     """More brightness is never less light, in any channel of any colour (case A7)."""

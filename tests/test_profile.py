@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hal import profile
@@ -412,7 +412,7 @@ def test_an_unknown_shipped_profile_lists_those_there_are() -> None:
 LITERALS = ["0", "-1", "1", "3", "1e9", "nan", "-inf", "true", "'x'", "''", "[]", "[1]", "{}", "1979-05-27", "9" * 30]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=300)
 @given(place=st.sampled_from(KEYS), literal=st.sampled_from(LITERALS))
 def test_any_value_loads_or_is_refused(tmp_path: Path, place: tuple[str, str], literal: str) -> None:
     """Whatever a key is set to, the profile loads or is refused as a ProfileError."""
