@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hal.doctor_finding import Finding, broken, fine, listed, warning
 from hal.doctor_leds import driver
-from hal.drivers import FROM_DEBIAN, INSTALL, NO_LGPIO
+from hal.drivers import FROM_DEBIAN, INSTALL, NO_LGPIO, SEES_DEBIAN
 
 if TYPE_CHECKING:
     from hal.doctor_probe import Probe
@@ -64,16 +64,19 @@ def _install(probe: Probe, missing: list[str]) -> str:
     """The one command that installs what is missing, into an environment: the system's own Python is not ours."""
     ours = probe.fact("venv") is True and bool(probe.word("python"))
     folder = shlex.quote(probe.word("prefix")) if ours else "~/morbak"
+    sudo = "sudo " if ours and probe.fact("prefix_ours") is False else ""
     steps = []
     if "lgpio" in missing and _python(probe) >= NO_LGPIO:
         missing = [name for name in missing if name != "lgpio"]
-        steps.append(f"{FROM_DEBIAN} {folder}")
+        steps += [FROM_DEBIAN, f"{sudo}{SEES_DEBIAN} {folder}"]
     elif not ours:
-        steps.append(f"python3 -m venv --system-site-packages {folder}")
+        steps.append(f"{SEES_DEBIAN} {folder}")
     if missing:
         others = [MODULES[name] for name in missing if name not in _EXTRA]
         arguments = " ".join([INSTALL if len(others) < len(missing) else "pip install", *others])
-        steps.append(f"{shlex.quote(probe.word('python'))} -m {arguments}" if ours else f"{folder}/bin/{arguments}")
+        steps.append(
+            f"{sudo}{shlex.quote(probe.word('python'))} -m {arguments}" if ours else f"{folder}/bin/{arguments}"
+        )
     return " && ".join(steps)
 
 
@@ -98,7 +101,7 @@ def check_environment(probe: Probe) -> list[Finding]:
         return [warning("environment", "This runs as root, and nothing here needs it.", fix)]
     if probe.fact("venv") is False and probe.fact("managed") is True:
         text = "This runs in the system's own Python, into which pip installs nothing (externally-managed-environment)."
-        return [warning("environment", text, "python3 -m venv --system-site-packages ~/morbak")]
+        return [warning("environment", text, f"{SEES_DEBIAN} ~/morbak")]
     if not probe.word("prefix"):
         return []
     return [fine("environment", f"It runs in {probe.word('prefix')} as {probe.word('user') or 'an ordinary user'}.")]

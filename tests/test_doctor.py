@@ -514,12 +514,14 @@ def test_a_read_only_root_that_is_not_in_effect_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_goes_into_the_environment_that_runs(tmp_path: Path) -> None:
-    """In an environment its own Python installs; the system's Python is left alone (cases B3, B4)."""
+    """In an environment its own Python installs, with sudo in one of root's; the system's is left alone (B3, B4)."""
     folder = unpack("zero2w_sound", tmp_path)
     change_facts(folder, lambda facts: facts.update(modules={"gpiod": "2.3.0", "lgpio": "0.2.2.0"}))
     finding = one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries")
     assert "rpi-ws281x and gpiozero" in finding.text
     assert "/opt/morbak/bin/python -m pip install 'morbak-board[pi]' rpi-ws281x" == finding.fix
+    change_facts(folder, lambda facts: facts.update(prefix_ours=False))
+    assert f"sudo {finding.fix}" == one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").fix
     change_facts(
         folder, lambda facts: facts.update(modules={"gpiod": "1.6.3", "rpi_ws281x": "5", "gpiozero": "", "lgpio": ""})
     )
@@ -537,6 +539,8 @@ def test_lgpio_comes_from_debian_where_pip_has_none(tmp_path: Path) -> None:
     modules = {"gpiod": "2.3.0", "gpiozero": "2.0.1", "rpi_ws281x": "5"}
     change_facts(folder, lambda facts: facts.update(modules=modules))
     assert command == one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").fix
+    change_facts(folder, lambda facts: facts.update(prefix_ours=False))
+    assert command.replace("&& ", "&& sudo ") == one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").fix
     change_facts(folder, lambda facts: facts.update(venv=False))
     assert command.replace("/opt/morbak", "~/morbak") == (
         one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").fix

@@ -25,7 +25,7 @@ SIMULATED = "sim"
 INSTALL = "pip install 'morbak-board[pi]'"
 # From this Python on lgpio has no wheel: Debian brings it, and an environment sees that if it is told to, now or later.
 NO_LGPIO = (3, 13)
-FROM_DEBIAN = "sudo apt install python3-lgpio && python3 -m venv --system-site-packages"
+FROM_DEBIAN, SEES_DEBIAN = "sudo apt install python3-lgpio", "python3 -m venv --system-site-packages"
 # name -> where it is; a third party's name of the same spelling never gets in the way of these.
 _OURS = {
     "lines": {
@@ -62,7 +62,7 @@ def open_leds(profile: Profile) -> Leds:
 
 def lacking(driver: str, package: str, python: tuple[int, ...] = sys.version_info[:2]) -> PartError:
     """The error of a driver whose library is not installed, for a version of Python."""
-    command = f"{FROM_DEBIAN} {sys.prefix}" if package == "lgpio" and python >= NO_LGPIO else INSTALL
+    command = f"{FROM_DEBIAN} && {SEES_DEBIAN} {sys.prefix}" if package == "lgpio" and python >= NO_LGPIO else INSTALL
     return PartError(f"the driver {driver} wants the Python package {package}, which is not installed: `{command}`")
 
 
