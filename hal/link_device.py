@@ -166,10 +166,11 @@ class Device:
             return
         wanted = self._frame
         scale = min(256, (255 * told.brightness_pct + 99) // 100 * 256 // max(max(wanted), 1))
-        colours_ua = (
-            told.first_ua * sum(wanted[0::3]) + told.second_ua * sum(wanted[1::3]) + told.third_ua * sum(wanted[2::3])
-        ) // 255
         spare_ua = min(told.budget_ua, 1000 * self.about.supply_ma) - told.idle_ua * len(self.about.lights)
+        # What the brightest channel would draw everywhere is soon reckoned, and mostly little enough.
+        colours_ua = max(told.first_ua, told.second_ua, told.third_ua) * sum(wanted) // 255
+        if colours_ua > max(spare_ua, 0):
+            colours_ua = _colours_ua(wanted, told)
         if colours_ua > max(spare_ua, 0):
             scale = min(scale, max(spare_ua, 0) * 256 // colours_ua)
         if scale < 256:
@@ -241,3 +242,11 @@ class Device:
         elif now_us - begun_us >= RATE_US:
             rate = (self.scans - before) * 1_000_000 // (now_us - begun_us)
             self._rate = (now_us, self.scans, rate)
+
+
+def _colours_ua(frame: bytes, told: link.Settings) -> int:
+    """What a frame's colours draw; MicroPython has no slices in steps."""
+    drawn = 0
+    for at in range(0, len(frame), 3):
+        drawn += told.first_ua * frame[at] + told.second_ua * frame[at + 1] + told.third_ua * frame[at + 2]
+    return drawn // 255

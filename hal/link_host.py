@@ -56,7 +56,7 @@ class Host:
         self.sessions = 0
         self.frames = FrameSender()
         self._told: link.Settings | None = None
-        self._down = self._ghosts = self._known_us = 0
+        self._down = self._ghosts = self._known_us = self._last_us = 0
         self._edges: list[Edge] = []
         self._unknown: tuple[int, int] | None = None
         self._taken = Heard((), 0, 0)
@@ -251,6 +251,7 @@ class Host:
             self._resume(base, min([known_us, *times_us]))
         for at_us, (_, cell, down) in zip(times_us, new, strict=True):
             self._edges.append(Edge(max(at_us, self._known_us + 1), cell, down))
+            self._last_us = max(self._last_us, self._edges[-1].t_us)
         self._owes_ack = self._owes_ack or bool(report.edges)
         self._expected = report.first + len(report.edges) & 0xFFFF
         self._down, self._ghosts = report.down, report.ghosts
@@ -271,9 +272,10 @@ class Host:
         """The first report of a session: what was down may have been lifted meanwhile, and the other way round."""
         self._first = False
         since_us = self._known_us
-        until_us = max(t_us, since_us + 3)
+        lifted_us = max(since_us, self._last_us) + 1  # a press is told ahead of what is known
+        until_us = max(t_us, lifted_us + 1)
         self._unknown = (since_us if self._unknown is None else self._unknown[0], until_us)
-        self._edges += [Edge(since_us + 2, cell, False) for cell in _bits(self._down & ~base)]
+        self._edges += [Edge(lifted_us, cell, False) for cell in _bits(self._down & ~base)]
         self._edges += [Edge(until_us, cell, True) for cell in _bits(base & ~self._down)]
         self._known_us = until_us
 

@@ -228,10 +228,25 @@ def test_after_a_replug_state_is_told_and_no_touch_is_made_up(out_us: int, resta
     assert [(10, False), (20, True)] == moves(rig)
     [(since_us, until_us)] = rig.unknown
     assert known_us == since_us and plugged_us - 20_000 <= until_us <= plugged_us + 300_000
-    assert [since_us + 2, until_us] == [edge.t_us for edge in rig.edges]
+    assert [since_us + 1, until_us] == [edge.t_us for edge in rig.edges]
     assert bytes(147) == rig.lit() and not rig.host.frames.settled
     rig.tap(30)
     assert [(30, True), (30, False)] == moves(rig, 2)
+
+
+def test_a_press_just_before_an_unplug_is_lifted_after_it() -> None:
+    """A press is told ahead of what is known; when it was lifted unseen its release still comes after it."""
+    rig = started()
+    rig.press(10)
+    while not rig.edges:
+        rig.run(1_000)
+    rig.cable.unplug()
+    rig.release(10)
+    rig.run(1_500_000)
+    rig.cable.plug()
+    rig.run(600_000)
+    assert [(10, True), (10, False)] == moves(rig)
+    assert rig.edges[0].t_us < rig.edges[1].t_us
 
 
 def test_a_board_goes_dark_when_its_host_is_gone() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+import serial
 
 from hal import link
 from hal.drivers import serial_port
@@ -87,6 +88,81 @@ def test_touch_and_light_pass_a_real_port(served: Served) -> None:
     assert b"\0" not in board.wire()[0::3]
     board.close()
     assert 1 == host.sessions and 0 == host.splitter.bad
+
+
+ECHO = """import os, sys, tty
+ours, theirs = os.openpty()
+tty.setraw(theirs)
+print(os.ttyname(theirs), flush=True)
+while data := os.read(ours, 4096):
+    os.write(ours, data)
+"""
+
+
+def echo_us(count: int) -> list[int]:
+    """How long 60 bytes take to another process behind a pseudo terminal and back, each time."""
+    echo = subprocess.Popen([sys.executable, "-c", ECHO], stdout=subprocess.PIPE, text=True)
+    assert echo.stdout is not None
+    with serial.Serial(echo.stdout.readline().strip(), 1_000_000, timeout=WAIT_S) as port:
+        took = []
+        for _ in range(count):
+            begun_us = now_us()
+            port.write(b"x" * 60)
+            assert b"x" * 60 == port.read(60)
+            took.append(now_us() - begun_us)
+    echo.kill()
+    echo.wait(WAIT_S)
+    echo.stdout.close()
+    return sorted(took)
+
+
+@pytest.mark.long
+@pytest.mark.realtime
+@pytest.mark.parametrize("burning", [False, True])
+def test_no_touch_is_lost_on_the_way_to_light(
+    served: Served, prove: bool, burning: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Touch after touch at a board in another process, each answered by a frame: none is lost or told twice, also while
+    every core burns; how long it takes is told beside a bare echo."""
+    count = 10_000 if prove else 50
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    if not burning:
+        for burner in burners:
+            burner.kill()
+    try:
+        bare = echo_us(max(200, count // 10))
+        board = open_board(str(served.path))
+        host, took, edges = board._host, [], 0
+        board.show(bytes(147), now_us())
+        until(board, lambda: host.frames.settled)
+        for number in range(count):
+            host.test(link.CONTACTS, 1 << number % 49)
+            pressed_us = 0
+            while not (pressed_us and host.frames.settled):
+                scan = board.scan(now_us())
+                for edge in scan.edges:
+                    edges += 1
+                    pressed_us = edge.t_us
+                    board.show((b"\x80\0\0" if number % 2 else b"\0\0\x80") * 49, now_us())
+                time.sleep(scan.period_us / 1e6)
+            took.append(now_us() - pressed_us)
+            host.test(link.CONTACTS, 0)
+            moves: list[tuple[int, bool]] = []
+            until(board, lambda moves=moves: moves, moves)  # type: ignore[misc]
+            assert [(number % 49, False)] == moves
+        board.close()
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait(WAIT_S)
+    assert (count, 1) == (edges, host.sessions)
+    took.sort()
+    with capsys.disabled():
+        print(
+            f"\n{count} touches to light and back{' with every core burning' if burning else ''}: "
+            f"p50 {took[count // 2] / 1e3:.1f}, p99 {took[count * 99 // 100] / 1e3:.1f} ms; a bare echo "
+            f"p50 {bare[len(bare) // 2] / 1e3:.1f}, p99 {bare[len(bare) * 99 // 100] / 1e3:.1f} ms"
+        )
 
 
 @pytest.mark.realtime
