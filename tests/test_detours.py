@@ -13,7 +13,7 @@ from firmware.snapshot import Side
 from firmware.state import document
 from hal.matrix import detour
 from hal.profile import load, shipped
-from sim.fingers import chord, hold, tap
+from sim.fingers import Finger, chord, hold, tap
 from tests.scene import BETWEEN_US, MS, NO_LIMITS, S, Scene, playing
 
 cell = morbak.parse_cell
@@ -54,6 +54,15 @@ def test_a_masked_cell_is_lit_by_its_edges(pair: tuple[str, str]) -> None:
     assert [] == scene.do(chord(pair, 0, 980 * MS))
     scene.wait(BETWEEN_US)
     assert ["d4"] == scene.do(chord(pair, 0, 1_050 * MS))
+
+
+def test_a_masked_cell_does_not_answer_a_finger_with_light() -> None:
+    """Its contact says nothing that can be trusted; every other cell lights up."""
+    scene = without("d4")
+    for cell_down, lit in (("d4", []), ("e5", [cell("e5")])):
+        scene.drive.fingers([Finger(scene.now_us, cell(cell_down), True)])
+        scene.wait(100 * MS)
+        assert lit == [touch.cell for touch in scene.table.snapshot.touches]
 
 
 def test_every_action_can_be_played_by_the_edges() -> None:

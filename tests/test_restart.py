@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pytest
+
 from firmware.engine import Engine
 from firmware.game_record import game_from, match_from
 from firmware.journal import DATABASE, Found, Journal
@@ -26,9 +28,9 @@ def board(state: Path, **options: object) -> Iterator[tuple[Scene, Found]]:
     with closing(StateDirectory.open(state)) as directory:
         journal, found = Journal.open(directory, lambda: NOW)
         scene = Scene(**options)
+        scene.table.number = found.games
         if found.save is not None:
             scene.table.resume(game_from(found.save), match_from(found.save), found.save.game, 0)
-        scene.table.number = found.games
         scene.drive.engine = Engine(scene.table, scene.drive.board, Lights(), Waiting(journal))
         try:
             yield scene, found
@@ -187,9 +189,10 @@ def test_a_lobby_before_the_second_game_comes_back_as_its_empty_board(tmp_path: 
         assert {winner: 1.0} == score(scene)
 
 
-def test_a_series_outlives_a_cut_after_an_agreed_new_game(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lot", [0, 1])
+def test_a_series_outlives_a_cut_after_an_agreed_new_game(tmp_path: Path, lot: int) -> None:
     """A new game in a series is saved with its score as soon as it is agreed to; the same side begins it again."""
-    with board(tmp_path) as (scene, _):
+    with board(tmp_path, seed=lot) as (scene, _):
         winner = best_of_3(scene)
         scene.moves(*WON)
         scene.wait(3_500 * MS)
