@@ -213,17 +213,11 @@ def _contradictions(
         if relation.holds:
             continue
         key, reason = relation.key, relation.reason
-        if relation.other and _given(found, relation.other) and not _given(found, key):
+        if relation.other and tables.gives(found, relation.other) and not tables.gives(found, key):
             key, reason = relation.other, relation.other_reason
         name, _, last = key.partition(".")
         value = getattr(getattr(settings, name), last)
         yield {relation.key, relation.other}, source.refuse(key, value, reason)
-
-
-def _given(found: Mapping[str, Any], key: str) -> bool:
-    name, _, last = key.partition(".")
-    section = found.get(name)
-    return isinstance(section, dict) and last in section
 
 
 def _relations(settings: Settings, profile: Profile) -> Iterator[_Relation]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hal import drivers, ws2812
+from hal import drivers, tables, ws2812
 
 if TYPE_CHECKING:
     from hal.profile import Profile
@@ -24,11 +24,16 @@ SPI1_MOSI = 20
 
 
 class _Relation(NamedTuple):
-    """Two or more values that must agree; `reason` is filled in with the profile."""
+    """Two or more values that must agree: `key` is told `reason`; if the file gives only the `other`, that is.
+
+    Reasons are filled in with the profile.
+    """
 
     key: str
     holds: Callable[[Profile], bool]
     reason: str
+    other: str = ""
+    other_reason: str = ""
 
 
 def _driver(part: str, name: str) -> bool:
@@ -70,6 +75,8 @@ _RELATIONS = (
         "matrix.release_us",
         lambda p: p.matrix.release_us >= p.matrix.bounce_us,
         "at least bounce_us ({p.matrix.bounce_us}) is wanted, or a bounce is taken for a release",
+        "matrix.bounce_us",
+        "at most release_us ({p.matrix.release_us}) is wanted, or a bounce is taken for a release",
     ),
     _Relation(
         "matrix.idle_hz",
@@ -122,16 +129,19 @@ _RELATIONS = (
 )
 
 
-def check(source: Source, profile: Profile) -> None:
-    """Raises ProfileError for the first thing that does not agree."""
+def check(source: Source, found: Mapping[str, Any], profile: Profile) -> None:
+    """Raises ProfileError for the first thing that does not agree; `found`: the tables of the text."""
     for relation in _RELATIONS:
         if not relation.holds(profile):
-            section, key = relation.key.split(".")
+            named, reason = relation.key, relation.reason
+            if tables.gives(found, relation.other) and not tables.gives(found, named):
+                named, reason = relation.other, relation.other_reason
+            section, key = named.split(".")
             value = getattr(getattr(profile, section), key)
-            reason = relation.reason.format(
+            reason = reason.format(
                 p=profile,
                 spi_problem=ws2812.problem(profile.leds.spi_hz),
                 lines_drivers=", ".join(drivers.names("lines")),
                 leds_drivers=", ".join(drivers.names("leds")),
             )
-            raise source.refuse(relation.key, value, reason)
+            raise source.refuse(named, value, reason)

@@ -6,7 +6,7 @@ import difflib
 import errno
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
@@ -91,6 +91,13 @@ def unknown(source: Source, prefix: str, table: dict[str, Any], known: Iterable[
             nearest = difflib.get_close_matches(key[:80], names, n=1, cutoff=0.0)[0]
             kind = "key" if prefix else "section"
             yield source.refuse(f"{prefix}{key}", value, f"unknown {kind}; the nearest is {nearest}")
+
+
+def gives(tables: Mapping[str, Any], key: str) -> bool:
+    """Whether a text has `section.key`, whatever its value."""
+    name, _, last = key.partition(".")
+    section = tables.get(name)
+    return isinstance(section, dict) and last in section
 
 
 _Section = TypeVar("_Section", bound=msgspec.Struct)

@@ -291,6 +291,15 @@ def test_values_that_contradict_each_other_are_refused(
     assert words in error.reason
 
 
+def test_of_two_values_the_one_that_the_file_gives_is_named(tmp_path: Path) -> None:
+    """A bounce that is longer than the usual release is the mistake where no release is given."""
+    tables = changed("matrix", bounce_us=20_000)
+    del tables["matrix"]["release_us"]
+    error = refused(tmp_path, tables)
+    assert ("matrix.bounce_us", 20_000, line_of(tables, "matrix", "bounce_us")) == (error.key, error.value, error.line)
+    assert "at most release_us (10000) is wanted" in error.reason
+
+
 def test_a_chain_that_takes_longer_than_a_frame_is_refused(tmp_path: Path) -> None:
     """LEDs whose frame keeps the wire for more than 1/60 s are refused, edge strips counted."""
     tables = changed("board", rows=16, columns=16)
