@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.realtime]
 
 LESSONS = ["light", "permute", "block", "neutralise", "pool", "win"]
 LESSON_MS = 4_200
+LEAST_APART = 8
 CURSOR = "() => getComputedStyle(document.querySelector('[data-cell=d4]')).cursor"
 # What animations change; the first four keys of a keyframe say when and how.
 ANIMATED = """() => [...new Set(document.getAnimations().flatMap((animation) => animation.effect.getKeyframes())
@@ -22,6 +23,11 @@ PLACES = """() => ["#welcome", "#lessons", "#settings"].map((name) => {
   const { x, y } = document.querySelector(name).getBoundingClientRect();
   return [x, y];
 })"""
+# How far the lessons end above the buttons, in pixels; null where they stand beside them.
+APART = """() => {
+  const [lessons, nav] = ["#lessons", "#settings"].map((name) => document.querySelector(name).getBoundingClientRect());
+  return lessons.right < nav.left ? null : nav.top - lessons.bottom;
+}"""
 TURNED = "(name) => getComputedStyle(document.querySelector(name)).rotate === '180deg'"
 
 
@@ -55,6 +61,22 @@ def test_words_do_not_stand_still_in_attract() -> None:
             assert [] == page.evaluate(OUTSIDE)
             page.clock.run_for(LESSON_MS)
         assert all(len({str(place[at]) for place in seen}) > 3 for at in range(3))
+
+
+@pytest.mark.parametrize("seat", ["", "?seat=table"])
+def test_the_last_lesson_keeps_away_from_the_buttons(seat: str) -> None:
+    """Wherever the lessons stand above the buttons there is room between them, in both languages."""
+    with stub_board() as board, opened(board) as page:
+        page.goto(f"{page.url}{seat}")
+        page.wait_for_selector("#lessons [data-told]")
+        near = {}
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            for _ in LANGUAGES:
+                near[width, height, page.locator("html").get_attribute("lang")] = page.evaluate(APART)
+                page.locator("#lang").click()
+        assert 4 == len([apart for apart in near.values() if apart is not None])
+        assert {} == {where: apart for where, apart in near.items() if apart is not None and apart < LEAST_APART}
 
 
 def test_a_resting_pointer_leaves_the_picture() -> None:
