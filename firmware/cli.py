@@ -230,6 +230,7 @@ def _add_soak(parser: argparse.ArgumentParser) -> None:
     kind = parser.add_mutually_exclusive_group()  # which knows "50" that was given from this one that was not
     kind.add_argument("--games", type=count, default="50", help="how many games are played (default: 50)")
     kind.add_argument("--day", action="store_true", help="instead of games a day of visitors, restarts, power cuts")
+    kind.add_argument("--kiosk", action="store_true", help="the same with quiet hours, in the night summer time ends")
     parser.add_argument("--hours", type=count, help="how long that day is (default: 24)")
     parser.add_argument("--seed", type=int, default=1, help="of the people, to repeat a run (default: 1)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
@@ -238,13 +239,15 @@ def _add_soak(parser: argparse.ArgumentParser) -> None:
 
 def _soak(parsed: argparse.Namespace) -> int:
     from sim.day import day
+    from sim.kiosk_day import kiosk_day
     from sim.soak import soak
 
-    if parsed.hours is not None and not parsed.day:
+    live = kiosk_day if parsed.kiosk else day if parsed.day else None
+    if parsed.hours is not None and live is None:
         raise Misuse("--hours is how long a day is: give --day with it.")
     if parsed.hours == 0:
         raise Misuse("a day of 0 hours shows nothing: give --hours 1 or more.")
-    report = day(parsed.hours or 24, parsed.seed) if parsed.day else soak(parsed.games, parsed.seed)
+    report = soak(parsed.games, parsed.seed) if live is None else live(parsed.hours or 24, parsed.seed)
     for violation in report.violations:
         print(f"violation: {violation}", file=sys.stderr)
     figures = report.figures()

@@ -80,7 +80,7 @@ class Engine:
         self._choose, self._chosen = choose, table.chosen
         self._sounds = Sounds()
         self._stuck: frozenset[int] = frozenset()
-        self._picture = Picture(table.snapshot, self._brightness_pct)
+        self._picture = Picture(table.snapshot, self.brightness_pct)
         self._shone_pct: int | None = None  # the brightness that the board has been told
         self._measured_us = 0  # own time of the last press whose light was measured
         self._answered: Picture | None = None  # drawn, not latched yet
@@ -216,13 +216,13 @@ class Engine:
         if self._fault_us is not None:
             snapshot = snapshot._replace(fault_us=self._fault_us)
         if press is None:
-            self._picture = self._picture._replace(snapshot=snapshot, brightness_pct=self._brightness_pct)
+            self._picture = self._picture._replace(snapshot=snapshot, brightness_pct=self.brightness_pct)
         else:
-            self._picture = Picture(snapshot, self._brightness_pct, press.t_us, t_us, press.cell)
+            self._picture = Picture(snapshot, self.brightness_pct, press.t_us, t_us, press.cell)
 
     @property
-    def _brightness_pct(self) -> int:
-        """What was chosen at the board, or what its profile says."""
+    def brightness_pct(self) -> int:
+        """What was chosen at the board, or what its profile says; in quiet hours less while nobody plays."""
         chosen_pct = self.table.chosen.brightness_pct
         usual_pct = self.table.brightness_pct if chosen_pct is None else chosen_pct
         return min(usual_pct, QUIET_PCT) if self.screen.quiet and self.table.phase == "attract" else usual_pct
@@ -244,7 +244,7 @@ class Engine:
         minute = self._evening.minute() if hours is not None else None
         untouched_us = table.untouched_us(t_us)
         self.screen = quiet.screen(hours, minute, table.phase, untouched_us, self._evening.screen_off_us)
-        if self._brightness_pct != self._picture.brightness_pct:
+        if self.brightness_pct != self._picture.brightness_pct:
             self._publish(None, t_us)
 
     def _judge(self, t_us: int) -> None:

@@ -112,9 +112,13 @@ class Day:
         self._sample_us = 0
         self._jump, self._jump_us = jump, self._chance.randrange(self._end_us // 8, self._end_us // 3)
         restarts = [(self._when(turn), power) for power in (False, True) for turn in range(self._each(hours))]
-        self.hall = Hall(seed, directory, self.report, self._digest.update)
+        self.hall = self.make_hall(seed, directory)
         self.visitors = Visitors(self.hall, Random(f"{seed}/visitors"), restarts)
         self.visitors.in_turn.append(self._sync)
+
+    def make_hall(self, seed: int, directory: Path) -> Hall:
+        """The hall of this day, where its board is switched on."""
+        return Hall(seed, directory, self.report, self._digest.update)
 
     def run(self) -> Report:
         """Live the day, then look at what it has left."""

@@ -22,6 +22,7 @@ from firmware.engine import Engine
 from firmware.lights import Lights
 from firmware.snapshot import Phase
 from firmware.state_directory import StateDirectory
+from firmware.table import Table
 from sim.board import SimBoard
 from sim.clock import VirtualClock
 from sim.disk import SlowStore
@@ -49,6 +50,11 @@ class Wall:
         self._start = datetime(2026, 3, 1, 9, tzinfo=timezone(timedelta(hours=1)))
         self._wrong_us, self._synced_us = MONTHS_US, 1 << 62
         self.synced_ever = False
+
+    @property
+    def begun(self) -> datetime:
+        """When the day began, by a clock that is right."""
+        return self._start + timedelta(microseconds=MONTHS_US)
 
     @property
     def synced(self) -> bool:
@@ -176,7 +182,10 @@ class Hall:
         told = [sentence, self._state.trouble, *self._store.found.sentences]
         self.told = [text for text in told if text is not None]
         table = new_table(board, clock, Settings(), chance, self._store.found, last)
-        return Engine(table, board, Lights(), self._store, choose=self._keeper.put), self._store
+        return self._engine(table, board), self._store
+
+    def _engine(self, table: Table, board: SimBoard) -> Engine:
+        return Engine(table, board, Lights(), self._store, choose=self._keeper.put)
 
     def _announce(self, phase: Phase) -> None:
         self.reasons.announce(phase)
