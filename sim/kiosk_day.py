@@ -25,9 +25,10 @@ from firmware.quiet import QUIET_DARK_US, QUIET_PCT, Hours
 from firmware.table import Table
 from hal.ports import Clock
 from sim.board import SimBoard
-from sim.day import Day, Memory, Report
+from sim.day import Day, Report
 from sim.hall import Hall, Wall
 from sim.hands import Tally
+from sim.memory import Memory
 
 ZONE: Final = ZoneInfo("Europe/Paris")
 # 25 hours lie between this noon and the next: at 3:00 it is 2:00 again.
@@ -100,8 +101,10 @@ class KioskHall(Hall):
 class KioskDay(Day):
     """A day in a kiosk; what it finds beyond a day's is in the report's counts."""
 
-    def __init__(self, seed: int, hours: float, directory: Path, start: datetime = NOON) -> None:
-        """`start`: the local time at which the day begins."""
+    def __init__(
+        self, seed: int, hours: float, directory: Path, start: datetime = NOON, *, synced: bool = False
+    ) -> None:
+        """`start`: the local time at which the day begins; `synced`: by a clock that is right from the first moment."""
         self._directory, self._local_start = directory, start
         self._logged = Recent()
         for _ in range(KEPT):  # memory is measured against a full table
@@ -111,6 +114,9 @@ class KioskDay(Day):
         self._was_quiet = False
         self.changes: list[str] = []  # when quiet hours began and ended, in local time
         super().__init__(seed, hours, directory)
+        if synced:
+            self.hall.wall.sync()
+            self.report.jumped_at_us = 0
 
     def make_hall(self, seed: int, directory: Path) -> Hall:
         """A hall that knows the hour, watched at each check."""
