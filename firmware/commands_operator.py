@@ -15,7 +15,7 @@ from firmware import ctl_socket
 from firmware.arguments import Misuse, add_state, group
 from firmware.operator_commands import Refused, Settings
 from firmware.operator_token import FILE, token_in
-from firmware.state_directory import default
+from firmware.state_directory import NAME, default
 
 EXAMPLES = """examples:
   morbak ctl status                   how the board is: sentence, figures, what is set
@@ -31,7 +31,7 @@ EXAMPLES = """examples:
 
 exit status: 0 ok, 1 refused or not well, 2 usage, or no board answers
 """
-PLAIN = ("clean", "end", "pause", "resume", "restart")
+SERVICE_STATE = Path("/var/lib") / NAME
 DONE = {
     "mask": "{} is out of use.",
     "unmask": "{} is in use again.",
@@ -186,10 +186,16 @@ def _cells(cells: list[dict[str, Any]]) -> list[str]:
 
 def add_token(parser: argparse.ArgumentParser) -> None:
     """`morbak token`."""
-    add_state(parser, "the state directory of the board (default: as for run)")
+    add_state(parser, "the state directory of the board (default: the service's board, else your own)")
     parser.add_argument("--address", metavar="URL", help="the board's address (default: this machine, port 8700)")
     parser.add_argument("--new", action="store_true", help="make a new one; the board takes it at its next start")
     parser.set_defaults(command=_token)
+
+
+def _state(parsed: argparse.Namespace) -> Path:
+    """The state directory that was named, else the service's where that runs, else the user's own."""
+    given: Path | None = getattr(parsed, "state", None)
+    return given or (SERVICE_STATE if ctl_socket.SYSTEM.exists() else default(os.environ))
 
 
 def _token(parsed: argparse.Namespace) -> int:
@@ -197,12 +203,17 @@ def _token(parsed: argparse.Namespace) -> int:
 
     from firmware.web.address import operator_address, phone_address
 
-    state: Path = getattr(parsed, "state", None) or default(os.environ)
+    state = _state(parsed)
     if not state.is_dir():
         raise Misuse(f"there is no state directory {state}; start the board once, or name its directory with --state.")
+    file = state / FILE
+    if not os.access(state, os.R_OK | os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.R_OK)):
+        raise Misuse(f"{file} is for its owner alone, {file.owner() if file.exists() else state.owner()}: use sudo.")
     if parsed.new:
-        (state / FILE).unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
     token, sentence = token_in(state)
+    if os.geteuid() == 0:  # the board, which is not root, has to read it
+        os.chown(file, state.stat().st_uid, state.stat().st_gid)
     if sentence is not None:
         print(f"morbak: {sentence}", file=sys.stderr)
     url = operator_address(parsed.address or phone_address("0.0.0.0", 8700), token)  # noqa: S104 - as asked from outside
@@ -227,7 +238,7 @@ def _report(parsed: argparse.Namespace) -> int:
     from firmware import report
     from firmware.kept_file import replace
 
-    state: Path = getattr(parsed, "state", None) or default(os.environ)
+    state = _state(parsed)
     files: dict[str, str] = {}
     try:
         status = _ask(parsed, {"do": "status"})

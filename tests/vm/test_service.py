@@ -84,3 +84,18 @@ def test_the_parts_around_the_board_are_as_installed() -> None:
     assert ["/dev/gpiochip0 gpio 660", "/dev/spidev0.0 spi 660", "/dev/leds0 gpio 660"] == found["devices"]
     assert ("14s", True) == (found["watchdog"], found["log"])
     assert "belongs to morbak: start as morbak, not as root" in found["two"]
+
+
+def test_an_installed_board_is_steered_and_logs_with_fields() -> None:
+    """`morbak ctl` and `morbak token` find the service's board; a restart by order is systemd's, what was set counts
+    after it; others may not ask; the journal has every change with its fields.
+    """
+    found = told("service_operator.py")
+    assert ("Set.\n", ["22:00-08:00", 300]) == (found["set"], found["kept"])
+    assert found["health"].startswith("The board ")
+    assert ("active", "success", True, True) == (found["active"], found["result"], found["token"], found["unit"])
+    assert (2, True) == (found["nobody"][0], "use sudo" in found["nobody"][1])
+    does = [event[2] for event in found["events"]]
+    assert ["settings total_s=300 quiet=22:00-08:00", "restart"] == does
+    assert {"6"} == {event[1] for event in found["events"]}
+    assert 2 == found["started"]
