@@ -16,7 +16,6 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from firmware import operator_commands as commands
-from firmware import report
 from firmware.app import App
 from firmware.chronicle import Chronicle
 from firmware.events import Recent, say
@@ -97,6 +96,8 @@ class Operating:
 
     async def report(self, secrets: Iterable[str]) -> bytes:
         """A bundle for a bug report, as a zip archive, without `secrets`. Raises Refused while another is made."""
+        from firmware import report  # seldom asked for, and not small
+
         if self._reporting:
             raise Refused("too_many", "A report is being made; wait for it.")
         app, self._reporting = self._app, True
