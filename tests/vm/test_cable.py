@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.vm.machine import KIT
+from tests.vm.test_gpio import told
 from tests.vm.test_vm import inside
 
 pytestmark = pytest.mark.vm
@@ -35,3 +36,12 @@ def test_a_game_goes_on_after_a_replug_under_another_name(capsys: pytest.Capture
             f"\na cable out for {game['out_ms']:.0f} ms: noticed in {game['noticed_ms']:.0f} ms, found "
             f"{game['found_ms']:.0f} ms after the plug, the mover's clock lost {game['spent_ms']:.0f} ms"
         )
+
+
+def test_a_pi_is_a_board_at_the_end_of_a_cable() -> None:
+    """`morbak board serve --board reference` hands the GPIO and the LEDs of a Pi to a host: each cell is told once down
+    and once up, a frame of the host's leaves the SPI bus, and when serving ends the board is dark.
+    """
+    found = told("served_board.py")
+    edges = [[cell, up] for cell in range(49) for up in (False, True)]
+    assert {"edges": edges, "light": True, "dark": True, "name": "MORBAK board", "shorts": 0} == found
