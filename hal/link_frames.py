@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from hal import link
 
-# What is not acknowledged is sent again after this, or three round trips of a slower board.
+# What is not acknowledged is sent again after this, or three round trips of a slower board; then after twice as long,
+# and so on: a board that is slow to take a frame in does not become quicker by another one.
 RETRY_US = 20_000
+MOST_DOUBLINGS = 4
 
 
 class FrameSender:
@@ -24,6 +26,7 @@ class FrameSender:
         self.wanted = None
         self.shown, self._shown_number = b"", 0
         self._flight, self._flight_number, self._flight_us = b"", 0, 0
+        self._missed = 0
 
     @property
     def settled(self) -> bool:
@@ -33,18 +36,19 @@ class FrameSender:
     def acknowledged(self, number: int) -> None:
         """The board says which frame it shows."""
         if self._flight and number == self._flight_number:
-            self.shown, self._shown_number, self._flight = self._flight, number, b""
+            self.shown, self._shown_number, self._flight, self._missed = self._flight, number, b"", 0
         elif not self._flight and self.shown and number != self._shown_number:
             self.shown = b""  # it shows something else: send it all
 
     def next(self, t_us: int, retry_us: int) -> tuple[int, bytes] | None:
         """The kind and body of the message to be sent at `t_us`, if one is."""
         wanted = self.wanted
-        if wanted is None or (self._flight and t_us - self._flight_us < retry_us):
+        if wanted is None or (self._flight and t_us - self._flight_us < retry_us << min(self._missed, MOST_DOUBLINGS)):
             return None
         if not self._flight and wanted == self.shown:
             return None
         lost = bool(self._flight)
+        self._missed += lost
         self._number = self._number % 0xFFFF + 1
         self._flight, self._flight_number, self._flight_us = wanted, self._number, t_us
         full = self._number.to_bytes(2, "little") + wanted

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hal import link
+from hal.link_clock import DeviceClock
 from hal.link_device import MOST_EDGES, Device
+from hal.link_frames import FrameSender
 from hal.link_host import LOST_US, Host
 from sim.cable import CableFaults
 from sim.faults import Faults
@@ -90,6 +92,26 @@ def test_frames_arrive_whole_or_as_what_changed() -> None:
     assert sent is not None and link.DELTA == sent[0] and len(sent[1]) == 10
     rig.run(60_000)  # that one was taken away: it is sent again
     assert on_the_strip(second) == rig.lit()
+
+
+def test_a_frame_that_was_lost_is_sent_again_as_a_whole() -> None:
+    """A change whose fate is not known is no base for another one."""
+    sender = FrameSender()
+    sender.wanted = bytes(147)
+    sender.next(0, 20_000)
+    sender.acknowledged(1)
+    sender.wanted = b"\1" + bytes(146)
+    assert link.DELTA == (sender.next(1_000, 20_000) or (0,))[0]
+    assert sender.next(20_999, 20_000) is None
+    assert (link.FRAME, b"\3\0" + sender.wanted) == sender.next(21_000, 20_000)
+
+
+def test_nothing_is_placed_after_it_was_heard() -> None:
+    """After a slow first word the board's clock seems late; a quick one puts that right at once, not by and by."""
+    clock = DeviceClock()
+    clock.heard(0, 100_000, None)
+    clock.heard(1_000, 101_000 - 99_000, None)
+    assert 2_000 == clock.host_us(1_000)
 
 
 def test_of_frames_the_latest_wins() -> None:
@@ -273,15 +295,18 @@ def test_a_host_that_leaves_says_so() -> None:
 
 
 def test_more_edges_than_a_board_can_keep_are_counted() -> None:
-    """A host that acknowledges nothing loses the oldest edges, and the report says how many."""
+    """A host that acknowledges nothing loses the oldest edges, the report says how many, and of what it has no room for
+    nothing is said to be known."""
     rig = started()
     device = Device(rig.host.about)
     device.feed(link.frame(link.HELLO, 1, 1, 0, link.hello()), 0)
     device.feed(link.frame(link.SET, 1, 2, 0, link.settings(link.Settings(1, 5, 100, 1, 1, 1, 1, 1))), 0)
     for t_us in range(1000, 1000 + MOST_EDGES + 6):
-        device.scanned(t_us, ((t_us, t_us % 49, True),), 0)
+        device.scanned(t_us + 500, ((t_us, t_us % 49, True),), 0)
     [*_, (_, body)] = link.Splitter().feed(device.poll(9000))
-    assert (6, 6, 16) == (lambda r: (r.lost, r.first, len(r.edges)))(link.read_report(body, 49))
+    report = link.read_report(body, 49)
+    assert (6, 6, 16) == (report.lost, report.first, len(report.edges))
+    assert report.edges[-1][0] == report.known_us  # the next edge waits for the next report
 
 
 @pytest.mark.parametrize("version", [0, 2, 255])

@@ -1,6 +1,8 @@
 """Runs inside the virtual Pi: `morbak board serve --board reference` makes its GPIO and SPI a board at a port, and a
-host plays on that. Prints as JSON: `edges` as they came when each row was closed, `light` (the frame is on the SPI bus),
-`dark` (once serving has ended nothing is lit), `name`, `shorts`.
+host plays on that.
+
+Prints as JSON: `edges` as they came when each row was closed, `light` (the frame is on the SPI bus), `dark` (once
+serving has ended nothing is lit), `name`, `shorts`.
 """
 
 from __future__ import annotations
