@@ -196,10 +196,16 @@ def test_an_oversized_message_ends_its_socket_only(live: Live) -> None:
 
 def test_the_clocks_are_told_once_a_second(live: Live) -> None:
     """Every socket gets the clocks each second without a change of state."""
+
+    def told() -> int:
+        return len([each for each in watch.others if "clocks_ms" in each])
+
     with live.watch() as watch:
-        watch.until(lambda: len([told for told in watch.others if "clocks_ms" in told]) == 2)
+        watch.until(lambda: told() == 2)  # by then every part of a new board has been looked at
+        states = len(watch.states)
+        watch.until(lambda: told() == 4)
         assert {"clocks_ms", "move_left_ms", "parks_in_ms", "cleans_ms"} == set(watch.others[-1])
-        assert 1 == len(watch.states)
+        assert states == len(watch.states)
 
 
 def test_a_game_by_posted_touches() -> None:
