@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from firmware.menu import HOLDS
 from tests.browser import opened
 from tests.stub_board import EMPTY, StubBoard, stub_board
 from tests.test_browser_page import misfits
@@ -44,6 +45,17 @@ def test_options_are_words_on_their_cells() -> None:
         page.locator("[data-cell=f2]").hover()
         expect(page.locator("#hint")).to_have_text("tap to choose a match in 5 games")
         assert [] == misfits(page)
+
+
+def test_what_the_menu_wants_held_says_what_for() -> None:
+    """A tap on any item that wants a hold is answered with what the hold would do."""
+    told = {"resign": "hold to resign", "operator": "hold for the code"}
+    assert HOLDS == set(told)
+    with stub_board() as board, opened(board) as page:
+        for n, (item, words) in enumerate(told.items(), 1):
+            menu = {"kind": "menu", "cells": {"d4": {"side": "a", "item": item, "on": False}}, "asked": None}
+            board.say(phase="menu", menu=menu, refusal={"code": "hold", "cell": "d4", "n": n})
+            expect(page.locator("#hint")).to_have_text(f"let go too soon: {words}")
 
 
 def test_a_match_is_told_with_its_score() -> None:
