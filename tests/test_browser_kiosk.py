@@ -120,3 +120,25 @@ def misfits(page: Page) -> list[str]:
             found += [f"{width}x{height}: scrolls"] if page.evaluate(SCROLLS) else []
             page.locator("#lang").click()
     return found
+
+
+def test_a_screen_is_dark_while_the_board_says_so() -> None:
+    """Nothing shines on the screen while nobody is there, and all is back when somebody comes (cases F7, F8)."""
+    with stub_board() as stub, opened(stub) as page:
+        stage = page.locator("#stage")
+        expect(stage).to_have_css("opacity", "1")
+        stub.say(screen={"quiet": True, "dark": True})
+        expect(stage).to_have_css("opacity", "0")
+        expect(page.locator("body")).to_have_css("background-color", "rgb(0, 0, 0)")
+        stub.say(screen={"quiet": True, "dark": False})
+        expect(stage).to_have_css("opacity", "1")
+
+
+def test_a_board_that_is_wiped_says_so() -> None:
+    """While the board is deaf the page says why, in place of whatever else is wrong."""
+    with stub_board() as stub, opened(stub) as page:
+        stub.fail(journal="not saved: no room")
+        stub.say(cleans_ms=30_000)
+        expect(page.locator("#notice")).to_have_text("The board is being wiped and feels nothing.")
+        stub.say(cleans_ms=None)
+        expect(page.locator("#notice")).to_contain_text("Not saved")

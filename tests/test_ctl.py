@@ -12,11 +12,14 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from firmware import ctl_socket
+from firmware.app import App
 from firmware.ctl_socket import NotThere, ask, find, place
+from firmware.operating import COMMANDS, WITHIN_S, Operating, Watched
 from firmware.operator_commands import Refused, read
 from tests.live import Json, Live, Watch, running
 
@@ -135,17 +138,18 @@ def test_a_line_without_an_end_is_answered_and_a_silent_client_harms_nobody(boar
             client.close()
 
 
-def test_too_many_commands_have_to_wait(tmp_path: Path) -> None:
-    """Twenty changes in five seconds are plenty; the rest is refused, and questions are not counted."""
-    with running("--state", str(tmp_path)) as live:
-        codes = []
-        for _ in range(25):
-            try:
-                do((live, tmp_path), do="settings", marks=True)
-            except Refused as refused:
-                codes.append(refused.code)
-        assert ["too_many"] * 5 == codes
-        assert do((live, tmp_path), do="status")["settings"]["marks"]
+def test_too_many_commands_have_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty changes in five seconds are plenty; the next is refused, and a moment later heard again."""
+    now_s = [100.0]
+    monkeypatch.setattr("firmware.operating.time.monotonic", lambda: now_s[0])
+    operating = Operating(cast(App, None), cast(Watched, None))
+    for _ in range(COMMANDS):
+        operating._pace()
+        now_s[0] += 0.1
+    with pytest.raises(Refused, match="wait a moment"):
+        operating._pace()
+    now_s[0] += WITHIN_S - COMMANDS * 0.1 + 0.05
+    operating._pace()
 
 
 def test_what_is_set_is_there_after_a_restart_by_order(tmp_path: Path) -> None:
