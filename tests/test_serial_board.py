@@ -67,6 +67,21 @@ def test_the_current_limit_holds_on_both_sides_of_the_cable() -> None:
     assert ma > 0.9 * 2_100
 
 
+def test_a_board_that_is_only_lit_needs_no_scan() -> None:
+    """Where nobody scans, as in safe mode, frames reach the board all the same, also after a replug."""
+    world = World()
+    board, frame = world.open(), b"\xff\x60\0" + bytes(144)
+    for _ in range(2):
+        for _ in range(100):
+            board.show(frame, world.clock.now_us())
+            world.step(50_000)
+        assert Pixels(SIM).cells(Pixels(SIM).chain(frame)) == world.device.board.wire()
+        world.unplug()
+        board.show(frame, world.clock.now_us())
+        world.step(4_000_000)
+        world.plug()
+
+
 def test_dimming_reaches_the_board_as_a_limit() -> None:
     """The brightness that was chosen is told to the board, which lets no frame pass it."""
     world, board = opened()

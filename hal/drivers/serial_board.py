@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable
 
@@ -30,6 +31,8 @@ log = logging.getLogger("morbak")
 PREFIX = "serial:"
 # How often the port is looked at while a cell is down or light is on its way, and while nothing happens.
 BUSY_US, IDLE_US = 1_000, 5_000
+# Who has not scanned for so long does not listen.
+DEAF_US = 500_000
 
 
 class LinkLeds:
@@ -57,6 +60,8 @@ class SerialBoard:
         self._light = MatrixBoard(profile, Untouched(), LinkLeds(cable))
         self._cells, self._dark = Pixels(profile).cells, bytes(3 * profile.led_count)
         self._told = self._stranger = ""
+        self._busy = threading.Lock()  # one thread at a time is at the cable
+        self._scanned_us = now_us()
         self._allowed_pct: int | None = None
         self._allow()
         self._host.accepts = self._accepts
@@ -73,16 +78,26 @@ class SerialBoard:
 
     def scan(self, t_us: int) -> Scan:
         """What the board has said by `t_us`. Never raises: a board that is away shows in `health`."""
-        self._allow()
-        self._cable.step(t_us)
-        heard, host = self._host.take(), self._host
+        self._scanned_us = t_us
+        with self._busy:
+            self._exchange(t_us)
+            heard, host = self._host.take(), self._host
         busy = heard.edges or host.down or heard.ghosts or (host.up and not host.frames.settled)
         self._tell(t_us)
         return Scan(t_us, heard.edges, heard.ghosts, heard.known_us, BUSY_US if busy else IDLE_US)
 
     def show(self, frame: bytes, t_us: int) -> bool:
-        """Put a frame on the LEDs, within the board's current; False while the board is away."""
-        return self._light.show(frame, t_us)
+        """Put a frame on the LEDs, within the board's current; False while the board is away.
+
+        It leaves with the next scan, or at once where nobody scans, as in safe mode.
+        """
+        shown = self._light.show(frame, t_us)
+        if t_us - self._scanned_us > DEAF_US and self._busy.acquire(blocking=False):
+            try:
+                self._exchange(t_us)
+            finally:
+                self._busy.release()
+        return shown
 
     def tone(self, notes: tuple[Note, ...], volume_pct: int) -> None:
         """Nothing: this version of the link has no sound."""
@@ -128,6 +143,11 @@ class SerialBoard:
     def close(self) -> None:
         """Leave the board dark and let the port go. May be called twice."""
         self._cable.close(self._now_us())
+
+    def _exchange(self, t_us: int) -> None:
+        """Let the cable do what is due; for who is `_busy`."""
+        self._allow()
+        self._cable.step(t_us)
 
     def _allow(self) -> None:
         """Tell the board its limits, by the profile and the brightness that was chosen."""
