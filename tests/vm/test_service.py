@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,16 +19,43 @@ pytestmark = [pytest.mark.vm, pytest.mark.systemd]
 INSIDE = KIT / "inside"
 # What starting Python takes on an idle machine, in the virtual Pi; a busy one is given as much longer as it is slower.
 PACE_S = 0.06
+# systemd tells its console every second or so what it waits for.
+FROZEN_S = 30
 
 
-def told(script: str, *options: str) -> Any:
-    """What a script says inside the virtual Pi, where the wheel lies in /opt/morbak and systemd is process 1."""
-    command = [KIT / "run", "--systemd", "--timeout", "500", "--bind", f"{program()}:{PROGRAM}", *wires(), *options]
-    ran = subprocess.run(
-        [*command, "--", sys.executable, INSIDE / script], capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
+def told(script: str, tmp_path: Path) -> Any:
+    """What a script says inside the virtual Pi, where the wheel lies in /opt/morbak and systemd is process 1.
+
+    A virtual Pi was seen to freeze as a whole, with its systemd, on a loaded machine; one that does is started again.
+    """
+    for _ in range(3):
+        ran = attempt(script, tmp_path / "console")
+        if ran is not None:
+            break
+    assert ran is not None, "the virtual Pi has frozen three times"
     assert 0 == ran.returncode, ran.stdout + ran.stderr
     return json.loads(ran.stdout)
+
+
+def attempt(script: str, console: Path) -> subprocess.CompletedProcess[str] | None:
+    """One run; None if the machine froze, which shows in a console to which systemd says nothing any more."""
+    command = [KIT / "run", "--systemd", "--timeout", "400", "--console", console]
+    command += ["--bind", f"{program()}:{PROGRAM}", *wires(), "--", sys.executable, INSIDE / script]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as machine:
+        size = -1
+        while True:
+            try:
+                out, err = machine.communicate(timeout=FROZEN_S)
+                return subprocess.CompletedProcess(command, machine.returncode, out, err)
+            except subprocess.TimeoutExpired:
+                if console.stat().st_size == size:
+                    print("frozen:", console.read_text(errors="replace")[-500:])
+                    machine.terminate()
+                    machine.communicate()
+                    return None
+                size = console.stat().st_size
 
 
 def slower(measured: Any) -> float:
@@ -35,11 +63,11 @@ def slower(measured: Any) -> float:
     return max(1.0, measured["pace_s"] / PACE_S)
 
 
-def test_a_service_that_hangs_is_killed_and_plays_on() -> None:
+def test_a_service_that_hangs_is_killed_and_plays_on(tmp_path: Path) -> None:
     """Installed from the wheel, active within 3 s, as a user without rights; a hung LED thread, journal, scan and loop
     are each killed by the watchdog, and the same position is back on the board within 5 s (case F22).
     """
-    found = told("service_hangs.py")
+    found = told("service_hangs.py", tmp_path)
     print(found)
     assert found["active_s"] <= 3 * slower(found)
     assert "write /etc/systemd/system/morbak-board.service" in found["dry"]
@@ -54,11 +82,11 @@ def test_a_service_that_hangs_is_killed_and_plays_on() -> None:
         assert hang["lit"] and hang["back_s"] <= 5 * slower(hang), hang
 
 
-def test_a_crash_loop_ends_in_safe_mode_with_its_reason() -> None:
+def test_a_crash_loop_ends_in_safe_mode_with_its_reason(tmp_path: Path) -> None:
     """A board whose settings cannot work is started five times, then rests, lit in its corners, deaf, and says why by
     page, systemd and ctl; mended and restarted by hand it plays (case F25).
     """
-    found = told("service_crashes.py")
+    found = told("service_crashes.py", tmp_path)
     assert (1, 5, "failed") == (found["first"], found["restarts"], found["safe"]["code"])
     assert "hold_ms = -1" in found["safe"]["text"]
     assert {"ok": False, "text": found["safe"]["text"]} == found["part"]
@@ -68,12 +96,12 @@ def test_a_crash_loop_ends_in_safe_mode_with_its_reason() -> None:
     assert (None, False) == (found["after"], found["counted"])
 
 
-def test_the_parts_around_the_board_are_as_installed() -> None:
+def test_the_parts_around_the_board_are_as_installed(tmp_path: Path) -> None:
     """LEDs that need root have a helper of systemd's with one capability, called by the board alone, started again when
     it dies, dark when the board ends (cases A27, A28); devices and USB boards have their groups and names and are left
     alone by ModemManager (case E2); the machine's watchdog and the log's limits are set (case F25).
     """
-    found = told("service_parts.py")
+    found = told("service_parts.py", tmp_path)
     assert {"Uid:": "0", "CapEff:": "0000000000020000", "CapBnd:": "0000000000020000", "Seccomp:": "2"} == found[
         "leds"
     ]["status"]

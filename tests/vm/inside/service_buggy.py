@@ -25,7 +25,7 @@ def buggy(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*given: Any, **named: Any) -> Any:
         if hangs(part):
-            Path(f"/run/morbak-board/hung-{part}").touch()
+            Path(f"/run/morbak-board/hung-{part}").write_text(str(time.monotonic()))
             threading.Event().wait()
         return function(*given, **named)
 
@@ -37,7 +37,7 @@ def asleep(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*given: Any, **named: Any) -> Any:
         if hangs("loop"):
-            Path("/run/morbak-board/hung-loop").touch()
+            Path("/run/morbak-board/hung-loop").write_text(str(time.monotonic()))
             time.sleep(1_000)
         return function(*given, **named)
 

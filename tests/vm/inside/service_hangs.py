@@ -87,10 +87,11 @@ def hang(part: str) -> dict[str, object]:
     Path("/run/morbak-board/starts.json").unlink()  # as after a clean minute
     time.sleep(1)
     before, slow_s = state()["position"], paced_s()
-    hung_s = time.monotonic()
     Path(f"/run/hang-{part}").touch()
-    killed_s = vpi.until(lambda: at(hung_s, "Watchdog timeout"), 60, 0.5)
-    back_s = vpi.until(lambda: active(killed_s), 60, 0.5)
+    hung = Path(f"/run/morbak-board/hung-{part}")
+    hung_s = float(vpi.until(lambda: hung.exists() and hung.read_text(), 60, 0.5))
+    killed_s = vpi.until(lambda: at(hung_s, "Watchdog timeout"), 30, 0.5)
+    back_s = vpi.until(lambda: active(killed_s), 30, 0.5)
     after = until(state)
     messages = [message for _, message in entries(hung_s)]
     return {
