@@ -5,7 +5,7 @@ Seen by scans, and so no finer than they are apart. Pure: times are handed in.
 
 from __future__ import annotations
 
-from collections import deque
+from array import array
 from collections.abc import Iterable
 
 from hal.ports import Edge
@@ -23,7 +23,8 @@ class Bounces:
     def __init__(self) -> None:
         self.mask = 0
         self._running: dict[int, tuple[int, int]] = {}  # when the press began, and when it last moved
-        self._trains: dict[int, deque[int]] = {}
+        self._trains: dict[int, array[int]] = {}  # of the last presses of a cell, in a ring
+        self._presses: dict[int, int] = {}
 
     def step(self, t_us: int, mask: int, edges: Iterable[Edge]) -> None:
         """One scan at `t_us`: the cells that read closed, and the edges that came of it."""
@@ -37,7 +38,9 @@ class Bounces:
         for edge in edges:
             if edge.down:
                 self._running[edge.cell] = edge.t_us, t_us
-                self._trains.setdefault(edge.cell, deque(maxlen=KEPT)).append(t_us - edge.t_us)
+                self._presses[edge.cell] = self._presses.get(edge.cell, -1) + 1
+                self._trains.setdefault(edge.cell, array("q", bytes(8 * KEPT)))
+                self._bounced(edge.cell, t_us - edge.t_us)
 
     def _move(self, cell: int, t_us: int, *, closed: bool) -> None:
         start_us, last_us = self._running[cell]
@@ -46,7 +49,10 @@ class Bounces:
             return
         self._running[cell] = start_us, t_us
         if closed:
-            self._trains[cell][-1] = t_us - start_us
+            self._bounced(cell, t_us - start_us)
+
+    def _bounced(self, cell: int, us: int) -> None:
+        self._trains[cell][self._presses[cell] % KEPT] = us
 
     def longest_us(self) -> dict[int, int]:
         """For each cell that was pressed, the longest bounce of its last presses, in microseconds."""

@@ -34,8 +34,8 @@ ZONE: Final = ZoneInfo("Europe/Paris")
 # 25 hours lie between this noon and the next: at 3:00 it is 2:00 again.
 NOON: Final = datetime(2026, 10, 24, 12, tzinfo=ZONE)
 NIGHT: Final = Hours(22 * 60, 8 * 60)
-# What the log of a small board may keep: a file of so many bytes, and one before it.
-LOG_BYTES: Final = 64_000
+# What the log of this board may keep, so that it rotates within the day: a file of so many bytes, and one before it.
+LOG_BYTES: Final = 5_000
 MOST_LOGGED: Final = 2_000_000  # a day; a journal that is allowed 50 MB keeps three weeks
 MOST_DISK: Final = 8_000_000
 
@@ -141,7 +141,7 @@ class KioskDay(Day):
             self._file.close()
         counts, disk = report.counts, sum(file.stat().st_size for file in self._directory.glob("log*"))
         counts["log_lines"], counts["log_bytes"], counts["log_disk_bytes"] = *self._counted.figures, disk
-        self._must(disk <= 2 * LOG_BYTES + 4096, f"the log takes {disk} bytes of disk")
+        self._must(disk <= 2 * LOG_BYTES, f"the log takes {disk} bytes of disk")
         self._must(counts["log_bytes"] <= MOST_LOGGED, f"{counts['log_bytes']} bytes were logged")
         self._must(counts["state_bytes"] <= MOST_DISK, f"the state directory took {counts['state_bytes']} bytes")
         self._must(len(self._logged.lines()) == KEPT, "the last lines of the log are not so many as are kept")
