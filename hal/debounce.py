@@ -1,10 +1,8 @@
 """Debounce: the masks of successive scans, with their times, become edges; each bounce train gives exactly one.
 
 A press counts at its first contact, a release once it has lasted: fast answer, no doubles (case D6). Measured in
-time, never in scans (case D5). Pure: no clock, the times are handed in.
+time, never in scans (case D5). Pure: no clock, the times are handed in. Runs unchanged under MicroPython.
 """
-
-from __future__ import annotations
 
 from hal.ports import Edge
 
@@ -16,7 +14,12 @@ def _order(edge: Edge) -> tuple[int, bool, int]:
 
 def _bits(mask: int) -> list[int]:
     """The numbers of the bits that are set, ascending."""
-    return [at for at in range(mask.bit_length()) if mask >> at & 1]
+    found, at = [], 0
+    while mask >> at:
+        if mask >> at & 1:
+            found.append(at)
+        at += 1
+    return found
 
 
 class Debounce:

