@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import shutil
 import subprocess
@@ -22,7 +23,8 @@ PROGRAM = "/opt/morbak"
 @functools.cache
 def program() -> Path:
     """A virtual environment with the wheel of this tree and what it runs with, as it will lie in /opt/morbak."""
-    folder = Path(tempfile.mkdtemp(prefix="morbak-"))
+    folder = Path(tempfile.mkdtemp(prefix="morbak-program-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     there = folder / "morbak"
     _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
     _run(SYSTEM_PYTHON, "-m", "venv", "--without-pip", str(there))
