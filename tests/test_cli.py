@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -184,3 +185,16 @@ def test_a_full_standard_output_is_said(command: list[str]) -> None:
     with open(writer, "wb") as broken:
         ended = subprocess.run(run, stdout=broken, stderr=subprocess.PIPE, text=True, env=buffered, check=False)
     assert (1, "") == (ended.returncode, ended.stderr)
+
+
+def test_a_port_that_is_taken_is_said(capsys: Output, tmp_path: Path) -> None:
+    """A second program on the page's port is told so in one sentence, before the board is touched (case C8)."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        assert 2 == main(["run", "--port", port, "--state", str(tmp_path / "state")])
+    told = capsys.readouterr().err.strip().splitlines()
+    assert (
+        f"morbak: cannot listen on 127.0.0.1 port {port}: another program has it; choose another with --port."
+        == told[-1]
+    )
+    assert not (tmp_path / "state").exists()
