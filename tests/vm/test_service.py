@@ -114,11 +114,11 @@ def test_the_parts_around_the_board_are_as_installed(tmp_path: Path) -> None:
     assert "belongs to morbak: start as morbak, not as root" in found["two"]
 
 
-def test_an_installed_board_is_steered_and_logs_with_fields() -> None:
+def test_an_installed_board_is_steered_and_logs_with_fields(tmp_path: Path) -> None:
     """`morbak ctl` and `morbak token` find the service's board; a restart by order is systemd's, what was set counts
     after it; others may not ask; the journal has every change with its fields.
     """
-    found = told("service_operator.py")
+    found = told("service_operator.py", tmp_path)
     assert ("Set.\n", ["22:00-08:00", 300]) == (found["set"], found["kept"])
     assert found["health"].startswith("The board ")
     assert ("active", "success", True, True) == (found["active"], found["result"], found["token"], found["unit"])
