@@ -89,7 +89,6 @@ class Course(Judging):
         self.safe: Reason | None = None  # why the board is in safe mode, and plays nothing
         self.pips_until_us: int | None = None
         self.lot_us: int | None = None
-        self._halted: int | None = None  # the revision at which a clock was stopped because the contacts were lost
         self.put_out(frozenset(morbak.parse_cell(name) for name in chosen.out))
 
     @property
@@ -274,23 +273,28 @@ class Course(Judging):
 
     # -- contacts out of sight ---------------------------------------------------------------------------------
 
+    @property
+    def _in_play(self) -> bool:
+        """Whether a game goes on, as it does under an open menu, and with it its clock while contacts are in sight."""
+        game_on = self.game is not None and self.game.ending is None
+        return game_on and (self.phase == "play" or (self.phase == "menu" and self._below == "play"))
+
     def _halt(self, t_us: int) -> None:
-        self.pips_until_us = self._halted = None
-        if self.game is not None and self.game.clocks.running is not None:
+        self.pips_until_us = None
+        if self.game is not None:
             self.game.pause(t_us)
-            self._halted = self.revision
 
     def _go_on(self, lost_us: int, t_us: int) -> None:
-        if self.game is not None and self._halted == self.revision:
+        if self.game is not None and self._in_play:
             self.game.run(t_us)
-        elif self.game is not None and self.game.clocks.running is not None:  # a turn began meanwhile
-            self.game.pause(self.game.clocks.since_us)
-            self.game.run(t_us)
+        self._touched_us = min(max(self.phase_us, self._touched_us) + lost_us, t_us)
         if self.menu is not None:
-            self.menu.delay(lost_us)
+            self.menu.delay(lost_us, t_us)
+        if self.replay is not None:
+            self.replay.delay(lost_us, t_us)
         if self.phase == "lobby":
-            self.phase_us += lost_us
-            self.lot_us = None if self.lot_us is None else self.lot_us + lost_us
+            self.phase_us = min(self.phase_us + lost_us, t_us)
+            self.lot_us = None if self.lot_us is None else min(self.lot_us + lost_us, t_us)
 
     # -- what comes by itself ----------------------------------------------------------------------------------
 

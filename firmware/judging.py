@@ -81,7 +81,6 @@ class Judging(ABC):
         if self._blind_us is None:
             self._blind_us = t_us
             self._lift_all(t_us)
-            self._halt(t_us)
 
     def _regain_sight(self, t_us: int) -> None:
         if self._blind_us is None:
@@ -89,7 +88,6 @@ class Judging(ABC):
         self._lift_all(t_us)
         self.gesture.rest(t_us)
         lost_us, self._blind_us = t_us - self._blind_us, None
-        self._touched_us = min(self._touched_us + lost_us, t_us)
         self._go_on(lost_us, t_us)
 
     def advance(self, known_us: int) -> None:
@@ -116,6 +114,8 @@ class Judging(ABC):
         elif self._orders and self._orders[0][0] == t_us:
             self._snapshot = None
             self._orders.pop(0)[1](t_us)
+            if self._blind_us is not None:
+                self._halt(t_us)
         else:
             self._time_up(t_us)
         if self.gesture.stuck != self._stuck:
@@ -186,7 +186,7 @@ class Judging(ABC):
 
     @abstractmethod
     def _halt(self, t_us: int) -> None:
-        """Let clocks stand still from `t_us` on."""
+        """Out of sight: let a clock stand still from `t_us` on, if one runs."""
 
     @abstractmethod
     def _go_on(self, lost_us: int, t_us: int) -> None:

@@ -105,11 +105,11 @@ class Menu:
         """Somebody touches the board: the menu stays open."""
         self._touched_us = t_us
 
-    def delay(self, us: int) -> None:
-        """So much time has passed that does not count."""
-        self._touched_us += us
+    def delay(self, us: int, t_us: int) -> None:
+        """So much time has passed by `t_us` that does not count."""
+        self._touched_us = min(self._touched_us + us, t_us)
         if self.asked is not None:
-            self.asked = self.asked._replace(since_us=self.asked.since_us + us)
+            self.asked = self.asked._replace(since_us=min(self.asked.since_us + us, t_us))
 
     def withdraw(self, t_us: int) -> None:
         """The request is over without an answer."""

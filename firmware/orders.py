@@ -66,7 +66,7 @@ class Orders(Course):
 
     def _clean_order(self, _order: Order, t_us: int) -> None:
         """Deaf, so that the board can be wiped; a game that runs, or would begin by itself, waits meanwhile."""
-        if self._clock_runs or (self.phase == "lobby" and self.game is not None):
+        if self._in_play or (self.phase == "lobby" and self.game is not None):
             self._park(t_us)
         elif self.phase == "lobby" or (self.phase == "menu" and self._below == "lobby"):
             self._vacate(t_us)
@@ -80,10 +80,6 @@ class Orders(Course):
 
     # -- games -----------------------------------------------------------------------------------------------------
 
-    @property
-    def _clock_runs(self) -> bool:
-        return self.game is not None and self.game.clocks.running is not None
-
     def _end_order(self, _order: Order, t_us: int) -> str | None:
         """Whatever is on the board is cleared away; what was played stays in the records."""
         if self.game is None and self.phase == "attract":
@@ -92,7 +88,7 @@ class Orders(Course):
         return None
 
     def _pause_order(self, _order: Order, t_us: int) -> str | None:
-        if not self._clock_runs:
+        if not self._in_play:
             return "not_in_play"
         self._park(t_us)
         return None

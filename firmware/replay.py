@@ -49,3 +49,7 @@ class Replay:
         self.at = (self.at + 1) % (len(self.moves) + 1)
         self.shown_us = t_us
         return True
+
+    def delay(self, us: int, t_us: int) -> None:
+        """So much time has passed by `t_us` in which the position shown stood still."""
+        self.shown_us = min(self.shown_us + us, t_us)

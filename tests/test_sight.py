@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from firmware.clock import Limits
+from firmware.orders import Order
+from firmware.replay import Replay
 from firmware.sight import Sight, Unseen
 from firmware.state import document
 from hal.ports import Edge, Scan
@@ -24,6 +27,13 @@ def breaks(scene: Scene, for_us: int) -> None:
     scene.drive.board.change(BROKEN)
     scene.wait(for_us)
     scene.drive.board.change(HEALTHY)
+    scene.wait(SLACK_US)
+
+
+def order(scene: Scene, act: Callable[[int], object]) -> None:
+    """Have something done now, in its turn."""
+    scene.table.order(scene.now_us, act)
+    scene.drive.engine.saved(scene.now_us)
     scene.wait(SLACK_US)
 
 
@@ -218,6 +228,65 @@ def test_an_operator_may_act_before_the_contacts_are_back() -> None:
     scene.drive.board.change(HEALTHY)
     assert ["g3"] == [played.text for played in scene.wait(SLACK_US)]
     assert 120 * S - 2 * SLACK_US <= 1000 * (document(scene.table, scene.now_us, {})["move_left_ms"] or 0)
+
+
+@pytest.mark.parametrize("story", ["menu", "pause", "clean", "resume"])
+def test_what_is_ordered_out_of_sight_leaves_no_clock_that_stands_in_play_or_runs_beside_it(story: str) -> None:
+    """The button closes a menu, an operator pauses, has the board wiped, goes on: a clock runs where a game does, with
+    the time it had."""
+    scene = playing().moves("d4")
+    if story == "menu":
+        scene.do(chord(("a1", "g7"), 0, 2100 * MS))
+    elif story == "resume":
+        order(scene, scene.table.press_button)
+    scene.wait(S)
+    before = left_ms(scene)
+    scene.drive.board.change(BROKEN)
+    scene.wait(10 * S)
+    refused = []
+    if story == "menu":
+        order(scene, scene.table.press_button)
+    else:
+        ordered = Order(story)  # type: ignore[arg-type]
+        order(scene, lambda t_us: refused.append(scene.table.obey(ordered, t_us)))
+    scene.wait(10 * S)
+    scene.drive.board.change(HEALTHY)
+    scene.wait(SLACK_US)
+    assert {None} >= set(refused)
+    assert all(abs(was - now) <= SLACK_US // MS for was, now in zip(before, left_ms(scene), strict=True))
+    scene.wait(5 * S)
+    goes_on = story in ("menu", "resume")
+    assert scene.table.game is not None
+    running = scene.table.game.clocks.running
+    assert ("play", "paused")[not goes_on] == scene.table.phase
+    assert (scene.table.game.mover if goes_on else None) == running
+
+
+def test_a_result_that_nobody_has_touched_waits() -> None:
+    """The two minutes after a game that was lost on time go on where they were."""
+    scene = playing(limits=Limits(60 * S, None)).moves("d4")
+    scene.wait(65 * S)
+    assert "result" == scene.table.phase
+    breaks(scene, 100 * S)
+    scene.wait(100 * S)
+    assert "result" == scene.table.phase
+    scene.wait(20 * S)
+    assert "attract" == scene.table.phase
+
+
+def test_a_replay_goes_on_where_it_was() -> None:
+    """Positions that could not be shown are not passed over."""
+    scene = playing(limits=NO_LIMITS).moves("d4", "e5", "a1", "b2", "c6", "f3")
+    game = scene.table.game
+    assert game is not None
+    order(scene, scene.table.press_button)
+    order(scene, lambda t_us: scene.table.show(Replay(game, 1, t_us, 900 * MS)))
+    scene.wait(S)
+    assert scene.table.replay is not None
+    assert 1 == scene.table.replay.at
+    breaks(scene, 60 * S)
+    assert scene.table.replay is not None
+    assert 1 == scene.table.replay.at
 
 
 @pytest.mark.parametrize("late", [False, True])
