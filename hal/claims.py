@@ -17,18 +17,26 @@ _ON_THE_HEADER = ("auto", "spidev", "rpi_ws281x", "neopixel", "leds0")
 _SPI0_MOSI = 10
 
 
-def check(source: Source, profile: Profile) -> None:
-    """Raises ProfileError for what is no pin, and for a pin that somebody else has, naming both."""
-    claims: list[Claim] = []
-    for key, written in _written(profile):
+def read(source: Source, profile: Profile) -> None:
+    """Raises ProfileError for what is no pin."""
+    for key, written in (*_written(profile), ("leds.pin", profile.leds.pin)):
         try:
-            claims.append(Claim(key, pins.parse(written, profile.matrix.chip if key.startswith("matrix.") else "")))
+            _pin(profile, key, written)
         except ValueError as fault:
             raise source.refuse(key, written, str(fault)) from fault
+
+
+def check(source: Source, profile: Profile) -> None:
+    """Raises ProfileError for a pin that somebody else has, naming both; each must be one (`read`)."""
+    claims = [Claim(key, _pin(profile, key, written)) for key, written in _written(profile)]
     refused = pins.conflict([*_leds(profile.leds), *claims])
     if refused is not None:
         claim, reason = refused
         raise source.refuse(claim.owner, claim.pin.name, reason)
+
+
+def _pin(profile: Profile, key: str, written: int | str) -> Pin:
+    return pins.parse(written, profile.matrix.chip if key.startswith("matrix.") else "")
 
 
 def _written(profile: Profile) -> Iterator[tuple[str, int | str]]:

@@ -226,6 +226,7 @@ def load(path: str | Path) -> Profile:
         tables.section(source, found, "buzzer", BuzzerSection),
         tables.section(source, found, "edge_strips", EdgeStripsSection),
     )
+    claims.read(source, profile)
     agreement.check(source, found, profile)
     claims.check(source, profile)
     return profile
