@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from firmware import ctl_socket
-from firmware.arguments import Misuse, add_state, group
+from firmware.arguments import Misuse, add_state, count, group
 from firmware.operator_commands import Refused, Settings
 from firmware.operator_token import FILE, token_in
 from firmware.state_directory import NAME, default
@@ -84,7 +84,7 @@ def add_ctl(parser: argparse.ArgumentParser) -> None:
     settings.add_argument("pairs", nargs="*", metavar="KEY=VALUE", help="the value `default` goes back to the file's")
     _common(settings, "settings")
     logs = commands.add_parser("logs", help="the last lines of the board's log")
-    logs.add_argument("-n", type=int, default=50, metavar="N", help="so many (default: 50)")
+    logs.add_argument("-n", type=count, default=50, metavar="N", help="so many (default: 50)")
     _common(logs, "logs")
 
 
@@ -201,7 +201,7 @@ def _state(parsed: argparse.Namespace) -> Path:
 def _token(parsed: argparse.Namespace) -> int:
     import segno
 
-    from firmware.web.address import operator_address, phone_address
+    from firmware.web.address import answers, operator_address, phone_address
 
     state = _state(parsed)
     if not state.is_dir():
@@ -216,7 +216,11 @@ def _token(parsed: argparse.Namespace) -> int:
         os.chown(file, state.stat().st_uid, state.stat().st_gid)
     if sentence is not None:
         print(f"morbak: {sentence}", file=sys.stderr)
-    url = operator_address(parsed.address or phone_address("0.0.0.0", 8700), token)  # noqa: S104 - as asked from outside
+    base = parsed.address or phone_address("0.0.0.0", 8700)  # noqa: S104 - as asked from outside
+    if parsed.address is None and not answers(base):
+        hint = "have it listen for them with --host 0.0.0.0 (of `run` or `install`), or name its address with --address"
+        print(f"morbak: No board answers a phone at {base}: {hint}.", file=sys.stderr)
+    url = operator_address(base, token)
     print(token)
     print(url)
     if sys.stdout.isatty() or os.environ.get("MORBAK_QR"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal
 
 import msgspec
@@ -14,6 +15,21 @@ from firmware.quiet import PATTERN
 from hal.profile import Brightness
 
 KINDS = ("status", "logs", "act", "mask", "unmask", "clean", "end", "pause", "resume", "settings", "restart")
+
+# What the values are that people write by hand, for `morbak ctl` and other programs.
+_SECONDS = "seconds from 0 to 86400 (0: no limit), or the file's own with `default`"
+WANTED = {
+    "n": "a number of lines from 1 to 400",
+    "brightness_pct": "a percentage from 5 to 100, or `default`",
+    "language": "fr or en, or `default`",
+    "marks": "true or false",
+    "volume_pct": "a percentage from 0 to 100",
+    "rules": "standard or lite, or `default`",
+    "total_s": _SECONDS,
+    "move_s": _SECONDS,
+    "series": "1, 3 or 5, or `default`",
+    "quiet": "hours such as 22:00-08:00, nothing for none, or `default`",
+}
 
 
 class Refused(Exception):
@@ -104,9 +120,19 @@ def read(body: bytes) -> AnyCommand:
     try:
         return msgspec.json.decode(body, type=AnyCommand)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if (wrong := _wrong(body, str(error))) is not None:
+            raise Refused("malformed", wrong) from error
         known = ", ".join(KINDS)
         text = f'A command is sent as {{"do":"clean"}}, with one of {known}: {error}.'
         raise Refused("malformed", text) from error
+
+
+def _wrong(body: bytes, error: str) -> str | None:
+    """What is wrong with a value that people write, in their words; None where it is something else."""
+    name = error.rpartition("`$.")[2].rstrip("`")
+    if name not in WANTED:
+        return None
+    return f"{name} cannot be {json.dumps(msgspec.json.decode(body)[name])}: give {WANTED[name]}."
 
 
 def at_the_table(command: AnyCommand) -> morbak.Action | Order | None:

@@ -14,15 +14,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import pytest
 
 from firmware import ctl_socket
 from firmware.app import App
+from firmware.cli import main
 from firmware.ctl_socket import NotThere, ask, find, place
 from firmware.operating import COMMANDS, WITHIN_S, Operating, Watched
-from firmware.operator_commands import Refused, read
+from firmware.operator_commands import WANTED, Refused, Settings, read
 from tests.live import Json, Live, Watch, running
 
+Output = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.realtime
 
 
@@ -207,6 +210,15 @@ def test_every_kind_of_command_is_named_where_one_is_wrong() -> None:
         read(b'{"do":"x"}')
 
 
+@pytest.mark.parametrize("name", [*(field.name for field in msgspec.structs.fields(Settings)), "n"])
+def test_a_value_that_cannot_be_is_named_with_what_can(name: str) -> None:
+    """Every setting and the number of lines: name, value and what to give, in words and not in types."""
+    verb = "logs" if name == "n" else "settings"
+    with pytest.raises(Refused) as refused:
+        read(json.dumps({"do": verb, name: ["x"]}).encode())
+    assert f'{name} cannot be ["x"]: give {WANTED[name]}.' == refused.value.text
+
+
 # -- token and report --------------------------------------------------------------------------------------------------
 
 
@@ -218,6 +230,19 @@ def test_the_token_comes_with_a_link_and_can_be_replaced(board: tuple[Live, Path
     first, second = (morbak("token", "--state", str(tmp_path), *new).stdout.split()[0] for new in ((), ("--new",)))
     assert (first != second, second) == (True, (tmp_path / "token").read_text().strip())
     assert 2 == morbak("token", "--state", str(tmp_path / "none")).returncode
+
+
+def test_a_link_that_leads_nowhere_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Output) -> None:
+    """Where no board listens for phones the link is shown all the same, with what makes it one that leads there."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        monkeypatch.setattr("firmware.web.address.phone_address", lambda _host, _port: f"http://127.0.0.1:{port}")
+        assert 0 == main(["token", "--state", str(tmp_path)])
+        assert "" == capsys.readouterr().err
+    assert 0 == main(["token", "--state", str(tmp_path)])
+    told = capsys.readouterr()
+    assert f"No board answers a phone at http://127.0.0.1:{port}: " in told.err
+    assert f"http://127.0.0.1:{port}/operator#" in told.out
 
 
 def test_a_report_holds_no_secret(board: tuple[Live, Path], tmp_path: Path) -> None:

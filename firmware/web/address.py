@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from typing import Final
+from urllib.parse import urlsplit
+
+ANSWER_S: Final = 2  # a machine reaches itself in a millisecond
 
 
 def phone_address(host: str, port: int) -> str:
@@ -17,6 +21,16 @@ def phone_address(host: str, port: int) -> str:
 def operator_address(base: str, token: str) -> str:
     """The operator's page with the token behind a `#`, which no browser ever sends to anybody."""
     return f"{base.rstrip('/')}/operator#{token}"
+
+
+def answers(base: str) -> bool:
+    """Whether anybody listens at an address of ours."""
+    url = urlsplit(base)
+    try:
+        socket.create_connection((url.hostname or "", url.port or 80), timeout=ANSWER_S).close()
+    except OSError:
+        return False
+    return True
 
 
 def is_local(host: str) -> bool:
