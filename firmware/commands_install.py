@@ -139,7 +139,10 @@ def _check(parsed: argparse.Namespace) -> None:
     if parsed.uninstall:
         return
     if sys.prefix.startswith(HIDDEN):
-        raise Misuse(f"{sys.prefix} is hidden from services: put the program into /opt/morbak, as the README says.")
+        raise Misuse(
+            f"{sys.prefix} is hidden from services, which see no home and no /tmp of others: put the program into "
+            "/opt/morbak, as the README says (Install, step 2)."
+        )
     if (closed := _closed(Path(sys.prefix))) is not None:
         raise Misuse(f"{closed} is closed to other users, and the board has one of its own: chmod a+rX {closed}.")
     missing = [package for program, package in KIOSK_PROGRAMS.items() if shutil.which(program) is None]
@@ -230,5 +233,6 @@ def _uninstall(system: System) -> int:
         system.remove(path)
     if system.live and there:
         done = system.run("systemctl", "daemon-reload") and done
-    print("Removed. Games stay in /var/lib/morbak-board, settings in /etc/morbak-board.")
+    word = "Nothing was removed: this is a dry run." if system.dry else "Removed."
+    print(f"{word} Games stay in /var/lib/morbak-board, settings in /etc/morbak-board.")
     return 0 if done else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from firmware import draw, journal_records, record
@@ -47,7 +48,10 @@ def one(parsed: argparse.Namespace) -> Record:
 
 
 def _list(parsed: argparse.Namespace) -> int:
-    for line in journal_records.records(_journal(parsed)):
+    lines = list(journal_records.records(_journal(parsed)))
+    if not lines and not parsed.json:
+        print(f"No game has been finished yet in {_journal(parsed).parent}.", file=sys.stderr)
+    for line in lines:
         game = record.parse_record(line)
         print(line if parsed.json else f"{game.seq:5}  {record.describe(game)}")
     return 0

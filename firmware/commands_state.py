@@ -116,6 +116,7 @@ def _take_over(state: Path, archive: Archive) -> Iterator[str]:
             chosen.save(state, archive.chosen)
         if archive.settings is not None:
             settings_file.save(state, archive.settings)
+        if archive.settings is not None and archive.settings.text:  # none were in a file: nothing to copy anywhere
             yield (
                 f"The settings of {archive.settings.file} are in {state / settings_file.COPY}: to play by them, copy "
                 "that to where settings are read from (`morbak config --help`)."

@@ -208,8 +208,9 @@ class _Result:
     def _lie(self, turn: Turn) -> None:
         """How the wiring lies, and lines of it that have changed places."""
         if turn.rotate_deg or turn.mirror:
-            mirrored = " mirrored, as one that is wired from beneath, and" if turn.mirror else ""
-            self._note(f"the wiring lies{mirrored} turned by {turn.rotate_deg} degrees")
+            lies = ["mirrored, as one that is wired from beneath"] if turn.mirror else []
+            lies += [f"turned by {turn.rotate_deg} degrees"] if turn.rotate_deg else []
+            self._note(f"the wiring lies {', and '.join(lies)}")
         matrix = self.profile.matrix
         for what, lines, pins in (("row", turn.rows, matrix.rows), ("column", turn.columns, matrix.columns)):
             odd = [at for at, line in enumerate(lines) if at != line]

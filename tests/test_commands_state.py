@@ -145,6 +145,18 @@ def test_replacing_keeps_what_was_there(tmp_path: Path, capsys: Output) -> None:
     assert SCRIPT[39][0] == play(back, []).save
 
 
+def test_settings_of_no_file_are_nothing_to_copy(tmp_path: Path, capsys: Output) -> None:
+    """A board that was started without a file of settings leaves nothing to say about them where it is imported."""
+    old = tmp_path / "old"
+    play(old, SCRIPT[:1])
+    settings_file.save(old, settings_file.BUILT_IN)
+    file = tmp_path / "out.jsonl"
+    export(old, file)
+    assert '"file":"the built-in settings"' in file.read_text()
+    assert 0 == main(["state", "import", str(file), "--state", str(tmp_path / "new")])
+    assert "to play by them" not in capsys.readouterr().err
+
+
 def test_replacing_twice_keeps_both(tmp_path: Path) -> None:
     """Nothing that was set aside is overwritten by the next import."""
     state = tmp_path / "state"

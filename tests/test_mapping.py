@@ -102,7 +102,7 @@ def wired_to(profile: Profile, cells: tuple[int, ...]) -> dict[tuple[object, obj
         ("order=reversed", "the LEDs run row by row from g7 towards a7, always the same way"),
         ("order=shuffled", "the LEDs run in no regular order"),
         ("rotate_deg=90", "the wiring lies turned by 90 degrees"),
-        ("mirror=on", "the wiring lies mirrored, as one that is wired from beneath, and turned by 0 degrees"),
+        ("mirror=on", "the wiring lies mirrored, as one that is wired from beneath"),
         ("swap_rows=3+4", "rows 3, 4 of the wiring have changed places: change their wires"),
         ("swap_columns=c+g", "columns 3, 7 of the wiring have changed places: change their wires"),
         ("turned=d4+e5", "the diode is the other way round at d4, e5: turn it"),
@@ -131,6 +131,11 @@ def wired_to(profile: Profile, cells: tuple[int, ...]) -> dict[tuple[object, obj
 def test_what_is_wrong_is_said(fault: str, sentence: str) -> None:
     """Each fault of a wiring is said in a sentence that names lines, cells or LEDs (cases A19, D1, G21)."""
     assert any(sentence in finding.text for finding in walk(fault).findings)
+
+
+def test_a_mirrored_board_that_is_not_turned_is_not_called_turned() -> None:
+    """Wired from beneath is said alone, without a turn by 0 degrees."""
+    assert not [finding for finding in walk("mirror=on").findings if "turned" in finding.text]
 
 
 @pytest.mark.parametrize("fault", ["dead=a1+b1+c1+d1+e1+f1+g1+a2+a3+a4+a5+a6+a7", "lost_column=d", "stuck=a1+g1+a7"])

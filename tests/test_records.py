@@ -79,9 +79,11 @@ def test_what_is_not_there_is_said(state: Path, arguments: list[str], capsys: Ou
 def test_a_board_that_never_played_has_no_records(
     tmp_path: Path, capsys: Output, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without a journal the list is empty, and nothing is wrong with that."""
+    """Without a journal the list is empty, a sentence beside it says so, and nothing is wrong with that."""
     assert 0 == main(["records", "--state", str(tmp_path)])
-    assert (("", ""), []) == (capsys.readouterr(), caplog.records)
+    assert (("", f"No game has been finished yet in {tmp_path}.\n"), []) == (capsys.readouterr(), caplog.records)
+    assert 0 == main(["records", "--json", "--state", str(tmp_path)])
+    assert ("", "") == capsys.readouterr()
 
 
 @pytest.mark.realtime
