@@ -38,18 +38,25 @@ def group(parser: argparse.ArgumentParser) -> argparse._SubParsersAction[argpars
 
 def count(text: str) -> int:
     """A number of 0 and more."""
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text}: a count of 0 and more is wanted")
+    number = _whole(text)
+    if number is None or number < 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: a whole number of 0 and more is wanted")
     return number
 
 
 def port(text: str) -> int:
     """A port of TCP; 0 = any."""
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{text} is no port; ports are 0 to 65535")
+    number = _whole(text)
+    if number is None or not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are 0 to 65535")
     return number
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
 
 
 def profile(board: str) -> Profile:

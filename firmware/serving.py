@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 import webbrowser
@@ -74,6 +75,8 @@ def listen_on(host: str, port: int) -> socket.socket:
     except OSError as error:
         reason = error.strerror or str(error)
         hint = "another program has it; choose another with --port" if "in use" in reason.lower() else reason
+        if error.errno == errno.EADDRNOTAVAIL:
+            hint = "this machine has no such address; 0.0.0.0 is all it has, and without --host it is itself alone"
         raise Misuse(f"cannot listen on {host} port {port}: {hint}.") from error
 
 

@@ -237,5 +237,8 @@ def shipped(name: str) -> Path:
     folder = Path(str(resources.files("hal"))) / "profiles"
     known = {file.stem: file for file in sorted(folder.glob("*.toml"))}
     if name not in known:
-        raise ProfileError(str(folder), "board", name, f"no such profile ships; there are: {', '.join(known)}")
+        reason = f"no such profile ships; there are: {', '.join(known)}; a file of your own ends in .toml"
+        if name.startswith("serial:"):
+            reason = "a board at the end of a cable can be played on, with `morbak run`, and nothing else"
+        raise ProfileError(str(folder), "board", name, reason)
     return known[name]

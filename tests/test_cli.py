@@ -89,6 +89,27 @@ def test_misuse_exits_with_2_and_a_sentence(arguments: list[str], capsys: Output
 
 
 @pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["perft", "x"], "'x': a whole number of 0 and more is wanted"),
+        (["run", "--port", "x"], "'x' is no port; ports are 0 to 65535"),
+        (["run", "--host", "192.0.2.77", "--port", "0"], "192.0.2.77 port 0: this machine has no such address; "),
+        (["run", "--board", "mine"], "a file of your own ends in .toml"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_said_in_words_of_the_user(
+    arguments: list[str], words: str, tmp_path: Path, capsys: Output
+) -> None:
+    """What was given and what would do, and no name of a function of the program."""
+    state = ["--state", str(tmp_path)] if arguments[0] == "run" else []
+    try:
+        status = main([*arguments, *state])
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    assert (2, True) == (status, words in capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
     ("text", "key"),
     [
         ('[board]\nname = "x"\nrows = 7\ncolumns = 7\n[matrix]\ndriver = "sim"\n[leds]\ndriver = "sim"\n'

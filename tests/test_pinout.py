@@ -190,6 +190,8 @@ def test_a_board_that_cannot_be_read_is_a_usage_error(tmp_path: Path, capsys: Ou
     """A name that does not ship and a file with a mistake are named, with status 2."""
     assert 2 == main(["pinout", "piano"])
     assert "no such profile ships" in capsys.readouterr().err
+    assert 2 == main(["pinout", "serial:auto"])
+    assert "can be played on, with `morbak run`, and nothing else" in capsys.readouterr().err
     (tmp_path / "bad.toml").write_text("[board]\nname = 7\n")
     assert 2 == main(["pinout", f"{tmp_path}/bad.toml"])
     assert "board.name = 7" in capsys.readouterr().err

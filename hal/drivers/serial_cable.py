@@ -46,7 +46,7 @@ class Cable:
 
     def __init__(self, where: str, host: Host, ports: Ports = serial_port) -> None:
         self.host = host
-        self.line = Line("any port" if where == "auto" else where)
+        self.line = Line("a serial port with a board" if where == "auto" else where)
         self._where, self._ports = where, ports
         self._port: Open | None = None
         self._identity = Identity()
