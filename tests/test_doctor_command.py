@@ -71,6 +71,19 @@ def test_misuse_is_a_sentence(tmp_path: Path, capsys: Output) -> None:
     assert "no such profile ships; there are: " in capsys.readouterr().err
 
 
+def test_a_command_can_be_typed_where_the_shell_does_not_find_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    """`morbak` is named by its path where it lies in an environment that is not entered, and plainly elsewhere."""
+    monkeypatch.setattr("sys.argv", ["/opt/morbak/bin/morbak", "doctor"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    run(tmp_path)
+    assert "$ /opt/morbak/bin/morbak run --board sim --open\n" in capsys.readouterr().out
+    (tmp_path / "morbak").touch(0o755)
+    run(tmp_path)
+    assert "$ morbak run --board sim --open\n" in capsys.readouterr().out
+
+
 def test_any_board_may_be_asked_for(tmp_path: Path, capsys: Output) -> None:
     """A board of another size than the game's is looked at too."""
     text = (
