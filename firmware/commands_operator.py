@@ -160,13 +160,19 @@ def _status(answer: dict[str, Any]) -> list[str]:
     lines = [answer["sentence"], "", f"{'phase':24}{answer['phase']}"]
     if answer["game"] is not None:
         lines.append(f"{'game':24}{answer['game']}: {answer['position']}")
+    if not figures["touches"]:
+        figures = figures | dict.fromkeys(("light_p50_us", "light_p99_us", "bounce_us"))  # nothing was timed yet
     lines += [f"{name:24}{form.format(**figures)}" for name, form in FIGURES if "None" not in form.format(**figures)]
     parts = [f"{name:24}{part['text']}" for name, part in answer["parts"].items()]
     return [*lines, "", *parts, "", *_settings(answer), "", f"{answer['board']}, morbak-board {answer['version']}"]
 
 
 def _settings(answer: dict[str, Any]) -> list[str]:
-    return [f"{name:24}{'-' if value is None else value}" for name, value in answer["settings"].items()]
+    """What is set, as it is written to set it; - where the profile or the page decides, and without quiet hours."""
+    told = {
+        name: json.dumps(value).strip('"') if value is not None else "" for name, value in answer["settings"].items()
+    }
+    return [f"{name:24}{text or '-'}" for name, text in told.items()]
 
 
 def _cells(cells: list[dict[str, Any]]) -> list[str]:

@@ -169,7 +169,9 @@ def _action(text: str) -> morbak.Action:
     try:
         action = morbak.parse_action(text)
     except morbak.UnreadableText as error:
-        raise Refused("unknown_action", f"{error}; actions are d4, xd4, #d4 and !d4.") from error
+        raise Refused(
+            "unknown_action", f"{text!r} is no action: write d4, xd4, #d4 or !d4, with any cell from a1 to g7."
+        ) from error
     if action is morbak.PASS:
         raise Refused("pass", "Nobody may pass at will; a pass is played by the board where it is due.")
     return action

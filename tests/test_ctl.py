@@ -22,7 +22,7 @@ from firmware.app import App
 from firmware.cli import main
 from firmware.ctl_socket import NotThere, ask, find, place
 from firmware.operating import COMMANDS, WITHIN_S, Operating, Watched
-from firmware.operator_commands import WANTED, Refused, Settings, read
+from firmware.operator_commands import WANTED, Refused, Settings, at_the_table, read
 from tests.live import Json, Live, Watch, running
 
 Output = pytest.CaptureFixture[str]
@@ -59,6 +59,8 @@ def test_the_status_begins_with_one_sentence(board: tuple[Live, Path]) -> None:
     done = morbak("ctl", "status", "--state", str(board[1]))
     assert (0, "The board is well.") == (done.returncode, done.stdout.splitlines()[0])
     assert re.search(r"^total_s +900$", done.stdout, re.M)
+    assert re.search(r"^marks +false$", done.stdout, re.M) and re.search(r"^quiet +-$", done.stdout, re.M)
+    assert "from touch to light" not in done.stdout  # nobody has touched yet: there is no such figure
     assert "The board is well.\n" == morbak("ctl", "health", "--state", str(board[1])).stdout
     told = json.loads(morbak("ctl", "status", "--json", "--state", str(board[1])).stdout)
     assert (49, "attract", True) == (len(told["cells"]), told["phase"], told["ok"])
@@ -202,6 +204,13 @@ def test_the_socket_lies_where_systemd_wants_it(tmp_path: Path) -> None:
     assert Path("/run/x/ctl.sock") == place(tmp_path, {"RUNTIME_DIRECTORY": "/run/x:/run/y"})
     assert [Path("/a"), tmp_path / "ctl.sock"] == [find(Path("/a"), tmp_path), find(None, tmp_path)]
     assert Path("/s/ctl.sock") == find(None, None, {"STATE_DIRECTORY": "/s"})
+
+
+def test_an_action_that_is_none_is_refused_with_those_there_are() -> None:
+    """What may be written comes once, and no pass, which nobody may play at will."""
+    with pytest.raises(Refused) as refused:
+        at_the_table(read(b'{"do":"act","action":"zz"}'))
+    assert "'zz' is no action: write d4, xd4, #d4 or !d4, with any cell from a1 to g7." == refused.value.text
 
 
 def test_every_kind_of_command_is_named_where_one_is_wrong() -> None:
