@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from firmware import chosen, kept_file
-from firmware.arguments import Misuse, add_board, add_state
+from firmware.arguments import Misuse, add_state
 from firmware.choosing import Chosen
 from firmware.kept_file import NotKept
 from firmware.state_directory import StateDirectory, StateError
@@ -87,7 +87,7 @@ def add_selftest(parser: argparse.ArgumentParser, simulated: Simulated) -> None:
 
 def _add_common(parser: argparse.ArgumentParser, examples: str) -> None:
     parser.epilog, parser.formatter_class = examples, argparse.RawDescriptionHelpFormatter
-    add_board(parser)
+    parser.add_argument("--board", default="sim", help="a board that ships, or the path of a profile (default: sim)")
     parser.add_argument("--json", action="store_true", help="print what was found as one JSON object")
     parser.add_argument(
         "--fault", action="append", default=[], metavar="KEY=VALUE", help="a fault of a simulated board; see below"

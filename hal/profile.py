@@ -239,6 +239,8 @@ def shipped(name: str) -> Path:
     if name not in known:
         reason = f"no such profile ships; there are: {', '.join(known)}; a file of your own ends in .toml"
         if name.startswith("serial:"):
-            reason = "a board at the end of a cable can be played on, with `morbak run`, and nothing else"
+            reason = (
+                "a board at the end of a cable can be played on; this command wants one that is wired to this computer"
+            )
         raise ProfileError(str(folder), "board", name, reason)
     return known[name]

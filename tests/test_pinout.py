@@ -191,7 +191,7 @@ def test_a_board_that_cannot_be_read_is_a_usage_error(tmp_path: Path, capsys: Ou
     assert 2 == main(["pinout", "piano"])
     assert "no such profile ships" in capsys.readouterr().err
     assert 2 == main(["pinout", "serial:auto"])
-    assert "can be played on, with `morbak run`, and nothing else" in capsys.readouterr().err
+    assert "can be played on; this command wants one that is wired to this computer" in capsys.readouterr().err
     (tmp_path / "bad.toml").write_text("[board]\nname = 7\n")
     assert 2 == main(["pinout", f"{tmp_path}/bad.toml"])
     assert "board.name = 7" in capsys.readouterr().err
