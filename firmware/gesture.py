@@ -61,6 +61,7 @@ class Gesture:
         self.stuck: set[int] = set()
         self._live: dict[int, int] = {}  # cell -> time of its press, in the order of the presses
         self._dead: dict[int, int] = {}
+        self._flickers: dict[int, int] = {}  # when a contact opened that had rested
         self._spoiled = False
         self._held = False  # the hold of the only live cell has been told
         self._chord: tuple[Chord, int] | None = None  # armed, and when it fires
@@ -100,10 +101,17 @@ class Gesture:
         return min(times, default=None)
 
     def press(self, cell: int, t_us: int) -> list[Event]:
-        """A finger came down. A second live cell arms a chord or cancels both."""
+        """A finger came down. A second live cell arms a chord or cancels both.
+
+        A contact that has rested for `leave_us` and closes again within `turn_guard_us` flickers, and is no finger.
+        """
         if cell in self._live or cell in self._dead:
             return []
-        if t_us < self.guard_until_us:
+        opened_us = self._flickers.get(cell)
+        flickers = opened_us is not None and t_us < opened_us + self.times.turn_guard_us
+        if not flickers:
+            self._flickers.pop(cell, None)
+        if flickers or t_us < self.guard_until_us:
             self._dead[cell] = t_us
             return [Event("dead", t_us, cell)]
         self._live[cell] = t_us
@@ -118,7 +126,10 @@ class Gesture:
     def release(self, cell: int, t_us: int) -> list[Event]:
         """A finger was lifted. The only live cell becomes a tap, if it was down long enough to be no noise."""
         self.stuck.discard(cell)
-        if self._dead.pop(cell, None) is not None:
+        dead_us = self._dead.pop(cell, None)
+        if dead_us is not None:
+            if cell in self._flickers or t_us >= dead_us + self.times.leave_us:
+                self._flickers[cell] = t_us
             return []
         pressed_us = self._live.pop(cell, None)
         if pressed_us is None:

@@ -148,6 +148,19 @@ def test_a_stuck_cell_masks_itself_and_heals() -> None:
     assert ["xd4"] == scene.do(hold(cell("d4"), 0, 900 * MS))
 
 
+@pytest.mark.parametrize("rested_us", [6 * S, 21 * S])
+def test_a_stuck_contact_that_flickers_plays_nothing(rested_us: int) -> None:
+    """A contact that has rested opens and closes faster than a finger lifts: neither tap nor hold comes of it (case
+    G11); a finger that comes back later plays."""
+    scene = playing(limits=NO_LIMITS)
+    moves = hold("d4", 0, rested_us) + hold("d4", rested_us + 20 * MS, 100 * MS)
+    moves += hold("d4", rested_us + 140 * MS, 1_500 * MS)
+    assert [] == scene.do(moves)
+    assert [] == scene.do(hold("d4", 100 * MS, 60 * MS))
+    scene.wait(BETWEEN_US)
+    assert ["d4"] == scene.tap("d4")
+
+
 def test_contacts_that_fail_play_no_masked_cell() -> None:
     """Two edge contacts that stick one after the other are no two fingers: the masked cell between them stays empty."""
     scene = without("d4")

@@ -117,11 +117,19 @@ def test_a_chord_is_broken_by_a_third_cell_or_by_lifting() -> None:
 
 def test_a_resting_cell_leaves_the_gesture() -> None:
     """A cell down for 5 s leaves the gesture until lifted, counts for no second cell, and play goes on (case D26)."""
-    script = [(0, "+", 5), (6000, "+", 9), (6100, "-", 9), (7000, "-", 5), (7100, "+", 5), (7200, "-", 5)]
+    script = [(0, "+", 5), (6000, "+", 9), (6100, "-", 9), (7000, "-", 5), (7250, "+", 5), (7400, "-", 5)]
     events = play(Gesture(TIMES), script, 8000)
-    assert [("hold", 5, 800), ("left", 5, 5000), ("tap", 9, 6100), ("tap", 5, 7200)] == [
+    assert [("hold", 5, 800), ("left", 5, 5000), ("tap", 9, 6100), ("tap", 5, 7400)] == [
         event for event in events if event[0] in ("hold", "left", "tap", "cancel")
     ]
+
+
+def test_a_rested_contact_that_flickers_is_no_finger() -> None:
+    """Closed again sooner than a finger could lift, however often, it counts for nothing (case G11)."""
+    script = [(0, "+", 5), (6000, "-", 5), (6020, "+", 5), (6200, "-", 5), (6449, "+", 5), (7500, "-", 5)]
+    events = play(Gesture(TIMES), [*script, (7750, "+", 5), (7850, "-", 5)], 8000)
+    assert [6020, 6449] == [event[2] for event in events if event[0] == "dead"]
+    assert [("hold", 5, 800), ("tap", 5, 7850)] == [event for event in events if event[0] in ("hold", "tap")]
 
 
 def test_a_resting_hand_leaves_the_gesture() -> None:
