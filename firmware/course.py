@@ -207,6 +207,8 @@ class Course(Judging):
 
     def _masks_changed(self) -> None:
         self.gesture.chords = chords(self.times, self.phase, self.masked, self.doubted)
+        if self.menu is not None:
+            self.menu.healed(self.masked)
         self._snapshot = None
 
     def _tapped_into(self, phase: Phase, t_us: int) -> None:

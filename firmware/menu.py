@@ -135,6 +135,11 @@ class Menu:
         points = self.asked is None and self.cursor is not None and place is not None and place.item == "cursor"
         return points or self.wants_hold(cell)
 
+    def healed(self, masked: frozenset[int]) -> None:
+        """Other cells are masked than before: the cursor stands on no cell that can be touched."""
+        if self.cursor not in masked:
+            self.cursor = None
+
     def point(self, masked: frozenset[int]) -> None:
         """Move the cursor to the next masked cell, from the last to the first."""
         later = [cell for cell in sorted(masked) if self.cursor is None or cell > self.cursor]

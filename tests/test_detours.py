@@ -272,6 +272,20 @@ def test_a_cell_that_the_rules_refuse_leaves_the_cursor_where_it_is() -> None:
     assert "play" == scene.table.phase
 
 
+def test_the_cursor_leaves_a_cell_that_can_be_touched_again() -> None:
+    """A masked cell that heals under an open menu is no longer pointed at, and a hold plays nothing there."""
+    scene = without("a4", "d1")
+    scene.do(chord(["a1", "g7"], 0, 2_100 * MS))
+    scene.wait(BETWEEN_US)
+    own = next(at for at, place in PLACES["menu"].items() if place == (scene.table.game.mover, "cursor"))
+    scene.do(tap(own, 0))
+    assert "d1" == document(scene.table, scene.now_us, {})["menu"]["cursor"]
+    scene.table.put_out(frozenset((cell("a4"),)))
+    assert None is document(scene.table, scene.now_us, {})["menu"]["cursor"]
+    scene.wait(BETWEEN_US)
+    assert [] == scene.do(hold(own, 0, 900 * MS))
+
+
 def test_no_cursor_without_masked_cells() -> None:
     """Where every cell can be touched the menu has no cursor."""
     scene = playing()
