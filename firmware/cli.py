@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from firmware import config
 from firmware.app import App, RealClock
@@ -38,13 +37,11 @@ from firmware.replay import Replay
 from firmware.running import run
 from firmware.serving import Opened, address, end_on_signals, listen_on, serve
 from firmware.station import Station
+from firmware.version import version
 from hal.drivers import SIMULATED
 from hal.errors import BoardError
 from hal.opening import open_board
 from hal.profile import Profile
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger("morbak")
 
@@ -105,7 +102,10 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.add_argument("--version", action="version", version=f"morbak {version()}")
+    nothing = "say what to do, such as `morbak run`; all of it: morbak --help"
+    parser.set_defaults(command=lambda _: parser.error(nothing))
+    commands = parser.add_subparsers(metavar="COMMAND")
     _add_run(commands.add_parser("run", help="play: open a board and serve its page"))
     records = add_records(commands.add_parser("records", help="the games that were finished on this board"))
     _add_record_play(records.add_parser("play", help="one game plays itself again on a simulated board"))

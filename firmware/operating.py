@@ -10,7 +10,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from firmware.events import Recent, say
 from firmware.games import morbak
 from firmware.operator_commands import AnyCommand, Logs, Refused, Restart, Settings, Status
 from firmware.stalls import Stalls
+from firmware.version import version
 from hal import machine
 from hal.ports import Part
 
@@ -142,7 +142,7 @@ class Operating:
             "figures": self._figures(cells),
             "settings": self._settings(),
             "board": engine.board.capabilities.name,
-            "version": _version(),
+            "version": version(),
         }
 
     def _cells(self, masked: frozenset[int]) -> list[dict[str, Any]]:
@@ -220,10 +220,3 @@ def _sentence(failing: Mapping[str, Part], worn: list[str], masked: list[str]) -
     more = [f"{', '.join(worn)} want{'s' if len(worn) == 1 else ''} cleaning"] if worn else []
     more += [f"{', '.join(masked)} {'is' if len(masked) == 1 else 'are'} out of use"] if masked else []
     return "; ".join(["The board is well", *more]) + "."
-
-
-def _version() -> str:
-    try:
-        return version("morbak-board")
-    except PackageNotFoundError:
-        return "unknown"

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -88,12 +89,21 @@ def test_misuse_exits_with_2_and_a_sentence(arguments: list[str], capsys: Output
     assert "Traceback" not in told
 
 
+def test_the_version_is_told(capsys: Output) -> None:
+    """One line, as it is in the package."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert (0, f"morbak {metadata.version('morbak-board')}\n") == (ended.value.code, capsys.readouterr().out)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        ([], "say what to do, such as `morbak run`; all of it: morbak --help"),
         (["perft", "x"], "'x': a whole number of 0 and more is wanted"),
         (["run", "--port", "x"], "'x' is no port; ports are 0 to 65535"),
         (["run", "--host", "192.0.2.77", "--port", "0"], "192.0.2.77 port 0: this machine has no such address; "),
+        (["board", "serve", "--port", "/dev/ttyNONE"], "/dev/ttyNONE: there is no such port; look in /dev"),
         (["run", "--board", "mine"], "a file of your own ends in .toml"),
     ],
 )  # fmt: skip
@@ -101,7 +111,7 @@ def test_a_mistake_is_said_in_words_of_the_user(
     arguments: list[str], words: str, tmp_path: Path, capsys: Output
 ) -> None:
     """What was given and what would do, and no name of a function of the program."""
-    state = ["--state", str(tmp_path)] if arguments[0] == "run" else []
+    state = ["--state", str(tmp_path)] if "run" in arguments else []
     try:
         status = main([*arguments, *state])
     except SystemExit as ended:

@@ -20,6 +20,8 @@ AGAIN_S = 0.2
 class DevicePort:
     """Open at `path`: what is there as a port, or where nothing is a pseudo terminal with that name. POSIX only.
 
+    Under /dev nothing is made: a name that is not there is mistyped, or its board is not plugged in.
+
     A USB gadget's port hangs up when its cable is pulled out; it is opened again until that succeeds. Raises
     PartError when it cannot be opened at first.
     """
@@ -32,6 +34,8 @@ class DevicePort:
         self._again_s = 0.0
         if os.path.exists(path):
             self._open()
+        elif os.path.realpath(path).startswith("/dev/"):
+            raise PartError(f"{path}: there is no such port; look in /dev for its name, or name a file of your own")
         else:
             self._fd = self._make()
 
