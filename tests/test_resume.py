@@ -75,17 +75,27 @@ def test_kill_9_loses_no_action_that_was_seen(tmp_path: Path, seed: int, prove: 
     restarts = Restarts(tmp_path, random)
     for _ in range(50 if prove else 5):
         with restarts.board() as live:
-            for _ in range(random.randrange(1, 6)):
-                state = to_play(live)
-                action = random.choice(state["legal"])
-                restarts.allowed = [state["position"], after(state, action)]
-                restarts.acts()
-                touch(live, action)
-                state = restarts.watch(live, 40)
+            for _ in range(random.randrange(5)):
+                state, action = touched(live, random, restarts)
+                until(live, lambda now, state=state: bool(now["position"] != state["position"]))  # type: ignore[misc]
                 if len(action) > 2:
                     live.touch(action[-2:], False)
-                if state["position"] not in restarts.allowed:  # a pass that was forced
-                    restarts.allowed = [state["position"]]
+            touched(live, random, restarts)
+            seen = restarts.watch(live, 40)
+            if seen["position"] not in restarts.allowed:  # a pass that was forced
+                restarts.allowed = [seen["position"]]
+
+
+def touched(live: Live, random: Random, restarts: Restarts) -> tuple[Json, str]:
+    """The touch of any legal action, on its way; returns the state before it, and the action."""
+    to_play(live)
+    guard(live)
+    state = live.state()
+    action = random.choice(state["legal"])
+    restarts.allowed = [state["position"], after(state, action)]
+    restarts.acts()
+    touch(live, action)
+    return state, action
 
 
 def to_menu(live: Live) -> Json:
