@@ -185,7 +185,7 @@ def _verified(units: Mapping[str, str]) -> bool:
         staged = [Path(folder) / Path(path).name for path in units]
         for file, text in zip(staged, units.values(), strict=True):
             file.write_text(text, encoding="utf-8")
-        command = ["systemd-analyze", "verify", "--recursive-errors=no", *map(str, staged)]
+        command = ["systemd-analyze", "verify", "--recursive-errors=no", "--man=no", *map(str, staged)]
         ran = subprocess.run(command, capture_output=True, text=True)  # noqa: S603 - a command of ours
     if ran.returncode != 0:
         print(f"morbak: systemd refuses the units, so nothing was installed:\n{ran.stderr}", file=sys.stderr)

@@ -1,6 +1,6 @@
 """What the board stands on: a root that is read-only if that was asked for, and a place where games stay.
 
-The doctor's own checks, looked at once while a board runs: a root cannot change its kind meanwhile.
+The doctor's own checks, looked at while a board starts, and again for as long as something is wrong.
 """
 
 from __future__ import annotations

@@ -132,7 +132,8 @@ def _wrong(body: bytes, error: str) -> str | None:
     name = error.rpartition("`$.")[2].rstrip("`")
     if name not in WANTED:
         return None
-    return f"{name} cannot be {json.dumps(msgspec.json.decode(body)[name])}: give {WANTED[name]}."
+    value = json.dumps(json.loads(body)[name])  # Python's own takes numbers that are too large for any other
+    return f"{name} cannot be {value}: give {WANTED[name]}."
 
 
 def at_the_table(command: AnyCommand) -> morbak.Action | Order | None:

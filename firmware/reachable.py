@@ -19,6 +19,9 @@ from firmware.stalls import Stalls
 
 log = logging.getLogger("morbak")
 
+# How often a footing that was found bad is looked at again.
+LOOK_S = 2.0
+
 
 @contextlib.asynccontextmanager
 async def reachable(app: App, state: Path, recent: Recent) -> AsyncIterator[Operating]:
@@ -30,21 +33,27 @@ async def reachable(app: App, state: Path, recent: Recent) -> AsyncIterator[Oper
         server = CtlServer(place(state), operating.do)
         if (sentence := await server.start()) is not None:
             log.warning("%s", sentence)
-        looking = asyncio.create_task(asyncio.to_thread(_look_down, app, state))  # takes a while, and plays no part
+        looking = asyncio.create_task(_look_down(app, state))
         say("started", board=app.engine.board.capabilities.name, phase=app.engine.table.phase, state=state)
         try:
             yield operating
         finally:
             server.close()
-            await looking
+            looking.cancel()
+            await asyncio.wait([looking])
             say("ended", again=app.again)
 
 
-def _look_down(app: App, state: Path) -> None:
-    """Tell the health of what the board stands on."""
+async def _look_down(app: App, state: Path) -> None:
+    """Tell the health of what the board stands on; where that is bad, somebody may mend it."""
     from firmware.footing import footing
 
-    app.engine.note("root", footing(state))
+    while True:
+        part = await asyncio.to_thread(footing, state)  # takes a while, and plays no part
+        app.engine.note("root", part)
+        if part.ok:
+            break
+        await asyncio.sleep(LOOK_S)
 
 
 def start_anew(environ: Mapping[str, str] = os.environ) -> None:

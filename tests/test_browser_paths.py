@@ -27,8 +27,8 @@ turn_guard_ms = 50
 lobby_ms = 2500
 lot_ms = 100
 menu_hold_ms = 500
-menu_ask_s = 3
-menu_idle_s = 12
+menu_ask_s = 5
+menu_idle_s = 15
 result_deaf_ms = 100
 replay_step_ms = 50
 """

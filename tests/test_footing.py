@@ -53,9 +53,13 @@ def test_a_root_is_what_was_asked_for_or_that_is_said(
 @contextmanager
 def on_a_read_only_root(state: Path) -> Iterator[Live]:
     """`morbak run` where "/" can only be read, but for the state directory; in a mount namespace of its own."""
-    script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind / && exec "$@"'
+    script = (
+        'mount --rbind / "$1" && mount --bind "$0" "$1$0" && mount -o remount,ro,bind "$1" && exec chroot "$1" "${@:2}"'
+    )
+    root = state.with_name("root")
+    root.mkdir(exist_ok=True)
     board = [sys.executable, "-m", "firmware.cli", "run", "--port", "0", "--seed", "1", "--state", str(state)]
-    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(state), *board]
+    command = ["unshare", "--mount", "--propagation", "private", "bash", "-c", script, str(state), str(root), *board]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "XDG_CONFIG_HOME": "/nonexistent", "MORBAK_CONFIG": ""}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     try:
