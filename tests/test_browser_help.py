@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from firmware.games import morbak
 from firmware.menu import PLACES
 from tests.browser import opened
+from tests.camera import SETTLED
 from tests.stub_board import STATE, StubBoard, stub_board
 from tests.test_browser_page import LANGUAGES, OUTSIDE, SIZES
 from tests.test_page_files import GESTURES
@@ -57,12 +58,14 @@ def pages(page: Page) -> list[str]:
     """Every gesture that the open help shows, turning its pages round once."""
     shown: list[str] = []
     more = page.locator("#gestures-more")
+    page.evaluate(SETTLED)  # the page measures what has changed its size in the frame after
     while not set(now := page.locator("#gestures li:visible").all_inner_texts()) <= set(shown):
         shown += now
         assert [] == page.evaluate(COVERED, "gestures") + page.evaluate(OUTSIDE)
         if not more.is_visible():
             break
         more.click()
+        page.evaluate(SETTLED)
     return shown
 
 
@@ -137,6 +140,7 @@ def test_an_open_panel_hides_no_rail() -> None:
                         expect(page.locator(f"#{part}-{side}")).to_be_visible()
                 expect(page.locator("#turn-a")).to_be_visible()
                 for _ in LANGUAGES:
+                    page.evaluate(SETTLED)
                     where = (button, width, page.locator("html").get_attribute("lang"))
                     assert (*where, []) == (*where, page.evaluate(COVERED, panel) + page.evaluate(OUTSIDE))
                     page.locator("#lang").click()
@@ -244,5 +248,6 @@ def test_much_trouble_fits_where_room_is_short(size: tuple[int, int]) -> None:
         board.say(health={"ok": False, "parts": STATE["health"]["parts"] | told})
         expect(page.locator("#notice")).to_contain_text("Cells d4, a1, e5 are out of use.")
         for _ in LANGUAGES:
+            page.evaluate(SETTLED)
             assert [] == page.evaluate(COVERED, "notice") + page.evaluate(OUTSIDE)
             page.locator("#lang").click()

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import opened
+from tests.camera import SETTLED
 from tests.stub_board import stub_board
 from tests.test_browser_page import LANGUAGES, OUTSIDE, SCROLLS, SIZES
 from tests.test_browser_states import PLAY, options
@@ -58,6 +59,7 @@ def test_words_do_not_stand_still_in_attract() -> None:
         seen = []
         for _ in LESSONS:
             seen.append(page.evaluate(PLACES))
+            page.evaluate(SETTLED)
             assert [] == page.evaluate(OUTSIDE)
             page.clock.run_for(LESSON_MS)
         assert all(len({str(place[at]) for place in seen}) > 3 for at in range(3))
@@ -116,6 +118,7 @@ def misfits(page: Page) -> list[str]:
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         for _ in LANGUAGES:
+            page.evaluate(SETTLED)
             found += [f"{width}x{height}: {what}" for what in page.evaluate(OUTSIDE)]
             found += [f"{width}x{height}: scrolls"] if page.evaluate(SCROLLS) else []
             page.locator("#lang").click()

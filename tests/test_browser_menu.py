@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import Fingers, opened
+from tests.camera import SETTLED
 from tests.live import Live, running
 from tests.test_browser import act, start, until
 from tests.test_browser_page import LANGUAGES, OUTSIDE, SIZES
@@ -31,6 +32,7 @@ def misfits(page: Page) -> list[str]:
         page.set_viewport_size({"width": width, "height": height})
         for _ in LANGUAGES:
             where = f"{width}x{height} {page.locator('html').get_attribute('lang')}"
+            page.evaluate(SETTLED)
             found += [f"{where}: {what}" for check in (OUTSIDE, SPILT) for what in page.evaluate(check)]
             page.locator("#lang").click()
     return found

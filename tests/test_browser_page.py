@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import opened
+from tests.camera import SETTLED
 from tests.live import Live, running
 from tests.test_browser import until
 
@@ -94,6 +95,7 @@ def misfits(page: Page) -> list[str]:
         page.set_viewport_size({"width": width, "height": height})
         for _ in LANGUAGES:
             where = f"{width}x{height} {page.locator('html').get_attribute('lang')}"
+            page.evaluate(SETTLED)
             found += [f"{where}: {what}" for what in page.evaluate(OUTSIDE)]
             found += [f"{where}: scrolls"] if page.evaluate(SCROLLS) else []
             page.locator("#lang").click()
