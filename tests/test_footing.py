@@ -59,7 +59,20 @@ def on_a_read_only_root(state: Path) -> Iterator[Live]:
     root = state.with_name("root")
     root.mkdir(exist_ok=True)
     board = [sys.executable, "-m", "firmware.cli", "run", "--port", "0", "--seed", "1", "--state", str(state)]
-    command = ["unshare", "--mount", "--propagation", "private", "bash", "-c", script, str(state), str(root), *board]
+    # In a chroot no mount is "/", and unshare cannot make it private.
+    mounted = any(row.split()[4] == "/" for row in Path("/proc/self/mountinfo").read_text().splitlines())
+    command = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private" if mounted else "unchanged",
+        "bash",
+        "-c",
+        script,
+        str(state),
+        str(root),
+        *board,
+    ]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "XDG_CONFIG_HOME": "/nonexistent", "MORBAK_CONFIG": ""}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     try:
