@@ -64,6 +64,8 @@ class Hands:
         self.report_touches(moves)
         self.drive.fingers(moves)
         self.drive.run_until(max(up_us for _, _, up_us in touches) + SETTLED_US)
+        rested_us = [up_us for _, down_us, up_us in touches if up_us - down_us >= self.table.gesture.times.leave_us]
+        self._lifted(max(rested_us, default=0))
 
     def finger_down(self, cell: int) -> None:
         """Put something on a cell, and leave it there."""
@@ -72,6 +74,11 @@ class Hands:
     def fingers_up(self, cells: Iterable[int]) -> None:
         """Take away what lies on these cells."""
         self._move([Finger(self.start_us(), cell, False) for cell in cells])
+        self._lifted(self.drive.now_us)
+
+    def _lifted(self, t_us: int) -> None:
+        """What has rested left its cell at `t_us`: a contact that closes again at once flickers, and is no finger."""
+        self.free_us = max(self.free_us, t_us + self.table.gesture.times.turn_guard_us)
 
     def _move(self, moves: list[Finger]) -> None:
         self.report_touches(moves)
