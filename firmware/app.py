@@ -131,7 +131,7 @@ class ScanThread(_Thread):
         unseen = self._sight.step(scan)
         if not (scan.edges or scan.buttons or scan.ghosts != self._ghosts or waited_for or unseen):
             return
-        if len(self._queue) >= QUEUE_SCANS and not unseen:  # sight is lost a few times a second at most
+        if len(self._queue) >= QUEUE_SCANS and not unseen:  # sight is lost once a second at most
             self._engine.lost_edges += len(scan.edges)
             return
         self._ghosts = scan.ghosts
