@@ -144,6 +144,31 @@ class SerialBoard:
         """Leave the board dark and let the port go. May be called twice."""
         self._cable.close(self._now_us())
 
+    @property
+    def about(self) -> link.Welcome:
+        """What the board has said of itself."""
+        assert self._host.about is not None  # there is no board without
+        return self._host.about
+
+    @property
+    def where(self) -> str:
+        """The port at which it is, or was last."""
+        return self._cable.line.where
+
+    def keep_up(self, t_us: int) -> None:
+        """Let the cable do what is due while nobody scans; what the board says waits for the next scan."""
+        with self._busy:
+            self._exchange(t_us)
+
+    def test(self, what: int, argument: int) -> None:
+        """Have a test board do something (see `hal.link`), in the order of the calls, each once."""
+        self._host.test(what, argument)
+
+    @property
+    def tested(self) -> bool:
+        """It has done all that it was told to, or was gone meanwhile and will not."""
+        return self._host.tested
+
     def _exchange(self, t_us: int) -> None:
         """Let the cable do what is due; for who is `_busy`."""
         self._allow()

@@ -1,0 +1,112 @@
+"""Whoever moves the contacts of a real board under test, and looks at its light: a test board's own word, or nobody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+from hal import link
+from hal.drivers.serial_board import SerialBoard
+from hal.errors import PartError
+from hal.jig import Unsupported
+
+# A test board answers within a few round trips; one that was told to be silent, or to start anew, after a while.
+PATIENCE_US = 2_000_000
+TICK_US = 1_000
+
+
+class Nobody:
+    """Does nothing; `why` says who is lacking. Those below do what they can."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def press(self, cell: int) -> None:
+        """Close the contact of a cell. Raises Unsupported."""
+        self._cannot(f"press cell {cell}")
+
+    def release(self, cell: int) -> None:
+        """Open it. Raises Unsupported."""
+        self._cannot(f"lift off cell {cell}")
+
+    def lit(self) -> bytes | None:
+        """What the chain shows, read back; None where that cannot be."""
+        return None
+
+    def fault(self, **keys: Any) -> None:
+        """Other faults from now on. Raises Unsupported."""
+        self._cannot(f"make the fault {', '.join(keys)}")
+
+    def unplug(self) -> None:
+        """Pull the cable out. Raises Unsupported."""
+        self._cannot("pull the cable out")
+
+    def plug(self, name: str | None = None) -> None:
+        """Put it back. Raises Unsupported."""
+        self._cannot(f"put the cable in{'' if name is None else f' as {name}'}")
+
+    def close(self) -> None:
+        """Lift all fingers, as far as the board is there."""
+
+    def _cannot(self, what: str) -> NoReturn:
+        raise Unsupported(f"nobody can {what}: {self._why}")
+
+
+class TestBoard(Nobody):
+    """Contacts that are moved by the link's test commands, at a board that says that it is one for tests."""
+
+    __test__ = False  # no test case of pytest's
+
+    def __init__(self, board: SerialBoard, now_us: Callable[[], int], wait: Callable[[int], None]) -> None:
+        super().__init__("a test board's contacts are moved through its cable, which only people can pull out")
+        self._board, self._now_us, self._wait = board, now_us, wait
+        self._down = 0
+
+    def press(self, cell: int) -> None:
+        """Close a contact; returns once the board has said that it did."""
+        self._move(self._down | 1 << cell)
+
+    def release(self, cell: int) -> None:
+        """Open a contact; returns once the board has said that it did."""
+        self._move(self._down & ~(1 << cell))
+
+    def fault(self, **keys: Any) -> None:
+        """`stuck`, `dead`: exactly these cells; `mute_ms`: say nothing for so long; `restart=True`: start anew."""
+        known = {"stuck": link.STUCK, "dead": link.DEAD, "mute_ms": link.MUTE, "restart": link.RESTART}
+        if unknown := [key for key in keys if key not in known]:
+            self._cannot(f"make the fault {', '.join(unknown)} at a cable, where there are {', '.join(known)}")
+        for key, value in keys.items():
+            self._tell(known[key], int(value) if key in ("mute_ms", "restart") else _mask(value))
+
+    def close(self) -> None:
+        """Lift all fingers."""
+        if self._down and self._board.health()["link"].ok:
+            self._move(0)
+
+    def _move(self, down: int) -> None:
+        if down != self._down:
+            self._tell(link.CONTACTS, down)
+            self._down = down
+
+    def _tell(self, what: int, argument: int) -> None:
+        """Raises PartError where the board does not do it in time."""
+        board = self._board
+        if not board.health()["link"].ok:
+            self._cannot("move a contact while the cable is out")
+        board.test(what, argument)
+        end_us = self._now_us() + PATIENCE_US
+        while not board.tested:
+            if self._now_us() > end_us:
+                raise PartError(f"the test board at {board.where} does not do what it is told; start it anew")
+            self._wait(TICK_US)
+            board.keep_up(self._now_us())
+
+
+def _mask(cells: Iterable[int]) -> int:
+    return sum(1 << cell for cell in set(cells))
+
+
+def sleep(us: int) -> None:
+    """Let real time pass."""
+    time.sleep(us / 1e6)
