@@ -14,6 +14,8 @@ from hal.jig import Unsupported
 # A test board answers within a few round trips; one that was told to be silent, or to start anew, after a while.
 PATIENCE_US = 2_000_000
 TICK_US = 1_000
+# An answer that is lost is asked for again after this; a board that has not answered so often cannot.
+ANSWER_US, ASKED = 300_000, 3
 
 
 class Nobody:
@@ -61,7 +63,7 @@ class TestBoard(Nobody):
     def __init__(self, board: SerialBoard, now_us: Callable[[], int], wait: Callable[[int], None]) -> None:
         super().__init__("a test board's contacts are moved through its cable, which only people can pull out")
         self._board, self._now_us, self._wait = board, now_us, wait
-        self._down = 0
+        self._down, self._blind = 0, False
 
     def press(self, cell: int) -> None:
         """Close a contact; returns once the board has said that it did."""
@@ -78,6 +80,21 @@ class TestBoard(Nobody):
             self._cannot(f"make the fault {', '.join(unknown)} at a cable, where there are {', '.join(known)}")
         for key, value in keys.items():
             self._tell(known[key], int(value) if key in ("mute_ms", "restart") else _mask(value))
+
+    def lit(self) -> bytes | None:
+        """What the board has read back from its chain; None where it cannot, and while the cable is out."""
+        board = self._board
+        for _ in range(ASKED):
+            if self._blind or not board.health()["link"].ok:
+                return None
+            self._tell(link.READ, 0)
+            end_us = self._now_us() + ANSWER_US
+            while (light := board.read_back()) is None and self._now_us() < end_us:
+                self._keep_up()
+            if light is not None:
+                return light[: 3 * board.profile.cells]
+        self._blind = True
+        return None
 
     def close(self) -> None:
         """Lift all fingers."""
@@ -99,8 +116,12 @@ class TestBoard(Nobody):
         while not board.tested:
             if self._now_us() > end_us:
                 raise PartError(f"the test board at {board.where} does not do what it is told; start it anew")
-            self._wait(TICK_US)
-            board.keep_up(self._now_us())
+            self._keep_up()
+
+    def _keep_up(self) -> None:
+        """Let a little time pass at both ends of the cable."""
+        self._wait(TICK_US)
+        self._board.keep_up(self._now_us())
 
 
 def _mask(cells: Iterable[int]) -> int:

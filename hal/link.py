@@ -16,7 +16,7 @@ HEADER_BYTES = 7  # kind, session, number of the message, acknowledgement
 # From the host.
 HELLO, SET, FRAME, DELTA, BEAT, ASK, TEST, BYE = 1, 2, 3, 4, 5, 6, 7, 8
 # From the device.
-WELCOME, REPORT, STATS, REFUSED = 0x81, 0x82, 0x83, 0x84
+WELCOME, REPORT, STATS, REFUSED, SHOWN = 0x81, 0x82, 0x83, 0x84, 0x85
 # Why a device refuses.
 WRONG_VERSION, UNKNOWN, WRONG_SIZE, NO_TEST_BOARD = 1, 2, 3, 4
 # Flags of a welcome.
@@ -26,7 +26,7 @@ NO_CONTACTS, NO_LEDS, LIMITED = 1, 2, 4
 # Why a device has started.
 RESETS = ("unknown", "power on", "watchdog", "program", "low voltage")
 # What a test board can be told; with it goes a mask of cells, or for MUTE a time in milliseconds.
-CONTACTS, STUCK, DEAD, MUTE, RESTART = 1, 2, 3, 4, 5
+CONTACTS, STUCK, DEAD, MUTE, RESTART, READ = 1, 2, 3, 4, 5, 6
 
 Header = namedtuple("Header", "kind session number ack")
 Welcome = namedtuple(

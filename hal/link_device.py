@@ -198,6 +198,10 @@ class Device:
         out, self._replies = self._replies, b""
         return out
 
+    def say_shown(self, light: bytes) -> None:
+        """Answer a test board's READ: three bytes a light, red first, as read back from the chain."""
+        self._say(link.SHOWN, bytes((self._test,)) + light, self._session, self._ack)
+
     def _word_us(self) -> int:
         told_us = 1000 * self._settings.word_ms if self._settings is not None else WORD_US
         return min(told_us, WORD_US) if self._down or self._ghosts or self._edges else told_us

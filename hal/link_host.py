@@ -63,6 +63,7 @@ class Host:
         self._watched_us = 0
         self._tests: deque[tuple[int, int]] = deque()
         self._test_number, self._test_us = 0, _LONG_AGO_US
+        self._shown: tuple[int, bytes] | None = None
         self._asked = False
         self.open(0)
 
@@ -118,6 +119,12 @@ class Host:
     def tested(self) -> bool:
         """The board has done all that it was told to."""
         return not self._tests
+
+    @property
+    def shown(self) -> bytes | None:
+        """What a test board has read back from its chain, red first, if that was what it was told to do last."""
+        shown = self._shown
+        return shown[1] if shown is not None and self.tested and shown[0] == self._test_number else None
 
     def poll(self, t_us: int) -> bytes:
         """What is to be sent at `t_us`, which may be nothing. To be called every few milliseconds."""
@@ -210,6 +217,8 @@ class Host:
                 self._hear(header, body, t_us)
             elif header.kind == link.STATS:
                 self.stats = link.read_stats(body)
+            elif header.kind == link.SHOWN:
+                self._see(body)
             elif header.kind == link.REFUSED and len(body) > 7:
                 self.refusal = body[7]
 
@@ -261,6 +270,12 @@ class Host:
         if self._tests and report.test == self._test_number % 255 + 1:
             self._tests.popleft()
             self._test_number, self._test_us = report.test, _LONG_AGO_US
+
+    def _see(self, body: bytes) -> None:
+        assert self.about is not None
+        if len(body) != 1 + 3 * len(self.about.lights):
+            raise ValueError("light of another board")
+        self._shown = body[0], body[1:]
 
     def _synchronise(self, header: link.Header, report: link.Report, t_us: int) -> None:
         sent_us = next((at_us for number, at_us in self._sent_us if number == header.ack), None)

@@ -84,3 +84,6 @@ class SimDevice:
             self.board.change(self._faults)
         elif what == link.RESTART:
             self.restart()
+        elif what == link.READ:
+            self.board.strip.settle(t_us)
+            self._far.device.say_shown(self.board.strip.latched.frame)

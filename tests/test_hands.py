@@ -9,6 +9,8 @@ import pytest
 from hal.errors import PartError
 from hal.hands import Nobody, TestBoard
 from hal.jig import Unsupported
+from sim.cable import CableFaults
+from sim.faults import Faults
 from tests.serial_rig import World
 
 
@@ -96,3 +98,35 @@ def test_where_there_is_nobody_that_is_said(what: str, given: tuple[Any, ...], s
         nobody.fault(stuck=[2])
     assert nobody.lit() is None
     nobody.close()
+
+
+def test_light_is_read_back_from_the_chain() -> None:
+    """What is lit is what the strip at the far end has latched, not what it was told; also when answers are lost."""
+    world, hands = bench()
+    assert bytes(147) == hands.lit()
+    assert world.board is not None
+    world.board.show(b"\xff\0\0" * 49, world.clock.now_us())
+    world.run(50_000)
+    light = hands.lit()
+    assert light is not None and light[0] and not any(light[1::3])
+    world.device.board.change(Faults(leds_fail_rate=1.0))
+    world.board.show(b"\0\0\xff" * 49, world.clock.now_us())
+    world.run(50_000)
+    assert light == hands.lit()
+    world.cable.up.faults = CableFaults(loss_rate=0.5)
+    assert light == hands.lit()
+    world.unplug()
+    world.run(1_000_000)
+    assert hands.lit() is None
+
+
+def test_a_board_that_cannot_read_its_chain_shows_nothing() -> None:
+    """A test board that never answers is asked three times, and then no more; an old answer is never taken for new."""
+    world, hands = bench()
+    hands.lit()
+    world.device._far.device.say_shown = lambda _: None  # type: ignore[method-assign]
+    asked_us = world.clock.now_us()
+    assert hands.lit() is None
+    assert 900_000 <= world.clock.now_us() - asked_us < 1_200_000
+    asked_us = world.clock.now_us()
+    assert (None, asked_us) == (hands.lit(), world.clock.now_us())

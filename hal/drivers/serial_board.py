@@ -169,6 +169,10 @@ class SerialBoard:
         """It has done all that it was told to, or was gone meanwhile and will not."""
         return self._host.tested
 
+    def read_back(self) -> bytes | None:
+        """What a test board has read back from its chain, told to do so last (`link.READ`); red first, cells first."""
+        return self._host.shown
+
     def _exchange(self, t_us: int) -> None:
         """Let the cable do what is due; for who is `_busy`."""
         self._allow()
