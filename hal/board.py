@@ -103,7 +103,9 @@ class MatrixBoard:
         except PartError as fault:
             self._faults["buttons"] = fault
             return frozenset()
-        self._faults.pop("buttons", None)
+        if pressed is None:
+            return frozenset()
+        self._faults.pop("buttons", None)  # they have been read
         return pressed
 
     def tone(self, notes: tuple[Note, ...], volume_pct: int) -> None:

@@ -17,10 +17,10 @@ class ButtonWatch:
         self._last: frozenset[str] = frozenset()
         self._pressed: frozenset[str] | None = None  # None: what is pressed at power-up is no press
 
-    def step(self, t_us: int) -> frozenset[str]:
-        """The buttons whose press is certain at `t_us` and was not told before. Raises PartError."""
+    def step(self, t_us: int) -> frozenset[str] | None:
+        """The buttons whose press is certain at `t_us`, each told once; None between polls. Raises PartError."""
         if self._due_us is not None and t_us < self._due_us:
-            return frozenset()
+            return None
         self._due_us = t_us + POLL_US
         read = self._buttons.read()
         pressed = self._pressed if self._pressed is not None else read
