@@ -74,9 +74,7 @@ class Assembly:
         """
         last, chosen_sentence = chosen.load(state.path)
         self.token, token_sentence = token_in(state.path)
-        for sentence in (chosen_sentence, token_sentence):
-            if sentence is not None:
-                log.warning("%s", sentence)
+        state.tell(chosen_sentence, token_sentence)
         self._waits = 0
         self._chosen = chosen.ChosenKeeper(state.path, last)
         self.journal, found = Journal.open(state, wall, self._saved)

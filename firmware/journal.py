@@ -110,8 +110,7 @@ class Journal:
         """
         journal = cls(directory.path / DATABASE, wall, on_saved, bounds, retry_s)
         found = journal._begin()
-        for sentence in found.sentences:
-            log.warning("%s", sentence)
+        directory.tell(*found.sentences)
         journal._thread.start()
         return journal, found
 

@@ -30,8 +30,12 @@ async def reachable(app: App, state: Path, recent: Recent) -> AsyncIterator[Oper
     app.changed.append(chronicle.look)
     with contextlib.closing(Stalls(asyncio.get_running_loop())) as stalls:
         operating = Operating(app, Watched(recent, chronicle, state, stalls))
-        server = CtlServer(place(state), operating.do)
-        if (sentence := await server.start()) is not None:
+        socket = place(state)
+        server = CtlServer(socket, operating.do)
+        sentence = await server.start()
+        if sentence is not None and (
+            os.path.isdir(state) or socket.parent != state
+        ):  # a missing state directory is told
             log.warning("%s", sentence)
         looking = asyncio.create_task(_look_down(app, state))
         say("started", board=app.engine.board.capabilities.name, phase=app.engine.table.phase, state=state)

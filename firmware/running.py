@@ -63,8 +63,10 @@ def _run_well(parsed: argparse.Namespace, opener: Opener, start: StartRecord, re
     ):
         started = settings_file.settle(choice, board, state.path)
         log.info("Settings: %s.", started.source.file)
-        for sentence in (*started.sentences, *settings_file.keep(started, board, state.path)):
-            log.warning("%s", sentence)
+        for sentence in (*started.sentences, state.trouble):
+            if sentence is not None:
+                log.warning("%s", sentence)
+        state.tell(*settings_file.keep(started, board, state.path))
         return asyncio.run(_play(opener, board, started, parsed, listener, state, start, recent))
 
 
@@ -79,8 +81,6 @@ async def _play(
     recent: Recent,
 ) -> bool:
     """Put the board together and play until a signal or an operator ends it; True if it is to be started anew."""
-    if state.trouble is not None:
-        log.warning("%s", state.trouble)
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
     with good_start.watched(profile, state.path):
         opened = opener(profile, seed)
@@ -110,6 +110,8 @@ def _run_safe(parsed: argparse.Namespace, opener: Opener, start: StartRecord, re
         try:
             state = held.enter_context(contextlib.closing(StateDirectory.open(parsed.state)))
             token, path = token_in(state.path)[0], state.path
+            if state.trouble is not None:
+                log.warning("%s", state.trouble)
         except BoardError as error:
             log.error("No operator: %s", error)
         return asyncio.run(_rest(parsed, opener, listener, token, start, path, recent))

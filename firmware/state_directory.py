@@ -56,6 +56,12 @@ class StateDirectory:
             os.close(lock)
             raise
 
+    def tell(self, *sentences: str | None) -> None:
+        """Log what is wrong with its files; where there is no directory at all, `trouble` says that once for all."""
+        for sentence in sentences:
+            if sentence not in (None, self.trouble) and os.path.isdir(self.path):
+                log.warning("%s", sentence)
+
     def close(self) -> None:
         """Give the directory back; may be called twice."""
         lock, self._lock = self._lock, None
@@ -81,6 +87,9 @@ def obstacle(path: Path, *names: str) -> str | None:
     """
     where = f"The state directory {path}"
     try:
+        above = next(parent for parent in path.absolute().parents if parent.exists())
+        if not above.is_dir():
+            return f"{where} cannot be made, as {above} is no directory; choose another with --state."
         if not path.exists():
             return f"{where} cannot be made; make it, and give it to {_name(os.geteuid())}."
         if not path.is_dir():

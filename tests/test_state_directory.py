@@ -116,3 +116,24 @@ def test_a_file_in_place_of_the_directory_is_said(tmp_path: Path) -> None:
     putter.put(*SCRIPT[0])
     assert putter.journal.fault is None
     assert putter.close()
+
+
+@pytest.mark.realtime
+def test_a_directory_that_cannot_be_is_said_once(tmp_path: Path) -> None:
+    """A board whose state directory cannot be made plays, and its log warns of that once, of no file in it."""
+    (tmp_path / "file").write_text("")
+    state = tmp_path / "file" / "state"
+    command = [sys.executable, "-m", "firmware.cli", "run", "--port", "0", "--state", str(state)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    try:
+        assert "The board is at http://127.0.0.1:" in process.stdout.readline()
+        assert process.poll() is None
+    finally:
+        process.terminate()
+        _, log = process.communicate(timeout=30)
+    sentence = (
+        f"The state directory {state} cannot be made, as {state.parent} is no directory; choose another with --state."
+    )
+    warned = [line for line in log.splitlines() if line.startswith("WARNING") and " part_failed " not in line]
+    assert [f"WARNING morbak: {sentence}"] == warned
