@@ -13,6 +13,7 @@ from itertools import chain
 
 from firmware import moments, scenes
 from firmware.attract import Attract
+from firmware.cleaning import cleaning
 from firmware.grounds import CELLS, NO_TIDE, OFFSETS, Ground, Shown, flowing, shaded, still
 from firmware.moments import FOREVER_US, Layer
 from firmware.nightfall import nightfall
@@ -86,6 +87,8 @@ class Lights:
     # -- the ground ----------------------------------------------------------------------------------------------
 
     def _ground(self, s: Snapshot) -> Ground:
+        if s.cleans is not None:
+            return cleaning(self._palette.mist, s.cleans)
         match s.phase:
             case "attract":
                 return self._attract.ground(s.phase_us, bool(s.touches))
@@ -152,7 +155,9 @@ class Lights:
     # -- the layers ----------------------------------------------------------------------------------------------
 
     def _layers(self, s: Snapshot) -> Iterator[tuple[int, Layer]]:
-        """Every layer with its cell, those of higher precedence first."""
+        """Every layer with its cell, those of higher precedence first; of a board that is wiped none but a fault."""
+        if s.cleans is not None:
+            return self._fault(s)
         return chain(
             self._ghosts(s),
             self._patterns(s),

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from firmware.games import morbak
 from firmware.match import HALVES, Match
 from firmware.menu import Item
+from firmware.orders import CLEAN_US
 from firmware.scenes import SECOND_ROW
-from firmware.snapshot import MenuLight, Pips, Rails, Snapshot
+from firmware.snapshot import Countdown, MenuLight, Pips, Rails, Snapshot
 
 if TYPE_CHECKING:
     from firmware.game import Game
@@ -48,8 +49,14 @@ def snapshot(table: Table) -> Snapshot:
         asked_us=table.menu.asked.since_us if table.menu and table.menu.asked else 0,
         pips=_pips(table),
         countdown=table.countdown,
+        cleans=_cleans(table),
         rails=_rails(table.game) if table.game is not None and table.phase != "attract" else None,
     )
+
+
+def _cleans(table: Table) -> Countdown | None:
+    end_us = table.cleans_until_us
+    return None if end_us is None else Countdown(end_us - CLEAN_US, end_us)
 
 
 def _rails(game: Game) -> Rails:
@@ -71,6 +78,7 @@ def _replayed(table: Table, replay: Replay) -> Snapshot:
     ending = replay.ending
     return Snapshot(
         phase="replay",
+        cleans=_cleans(table),
         phase_us=replay.shown_us,
         cells=morbak.cells(replay.state),
         last_cell=replay.last,

@@ -55,7 +55,7 @@ class MenuLight(NamedTuple):
 
 
 class Countdown(NamedTuple):
-    """The board falls asleep: the last seconds before it does so run from `start_us` to `end_us`."""
+    """A time that ends by itself: the last seconds before a board falls asleep, or while it is wiped."""
 
     start_us: int
     end_us: int
@@ -95,8 +95,9 @@ class Snapshot(NamedTuple):
     and since when; `ghosts_until_us`: until when they show after they are gone (None: they are there). `fault_us`:
     since when a part has failed. `menu`: the cells of an open menu, or the score before a game; `asked_us`: since when
     one of them wants an answer. `pips`: what is left to both sides, while it shows. `countdown`: nobody touches the
-    board, and at its end the game is parked. `rails`: what both sides have left,
-    for boards with edge strips. In the scene `replay` the cells are those of a game played again.
+    board, and at its end the game is parked. `cleans`: the board is being wiped, and shows nothing else meanwhile.
+    `rails`: what both sides have left, for boards with edge strips. In the scene `replay` the cells are those of a game
+    played again.
     """
 
     phase: Scene = "attract"
@@ -121,4 +122,5 @@ class Snapshot(NamedTuple):
     asked_us: int = 0
     pips: Pips | None = None
     countdown: Countdown | None = None
+    cleans: Countdown | None = None
     rails: Rails | None = None

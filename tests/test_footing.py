@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -103,6 +104,10 @@ def test_a_board_plays_on_a_read_only_root(tmp_path: Path) -> None:
             watch.phase("play")
         do(state, do="act", action="d4")
         do(state, do="settings", language="fr")
+        kept = state / "board.json"
+        while not kept.exists() or "fr" not in kept.read_text("utf-8"):  # a choice follows its answer to the disk
+            assert live.process.poll() is None
+            time.sleep(0.01)
         rows = [line.split() for line in Path(f"/proc/{live.process.pid}/mounts").read_text().splitlines()]
         assert "ro" in [row[3].split(",") for row in rows if row[1] == "/"][-1]
         assert {"ok": True, "text": "ok"} == do(state, do="status")["parts"]["journal"]

@@ -30,6 +30,7 @@ RUNS: dict[str, tuple[Snapshot, int, int]] = {
     "countdown, b": (LATE._replace(mover="b", cells=BUSY), 0, 22 * S),
     "countdown, empty": (LATE._replace(cells="." * 49), 0, 22 * S),
     "countdown, full": (LATE._replace(cells="a" * 49), 0, 22 * S),
+    "cleaning": (Snapshot(phase="paused", cleans=Countdown(0, 30 * S)), 0, 30 * S),
     "replay": (PLAY._replace(phase="replay"), 0, 13 * S),
     "its end": (PLAY._replace(phase="replay", winner="a", line=(16, 24, 32, 40), last_cell=24), 0, 13 * S),
     "menu": (Snapshot(phase="menu", menu=MENU), 0, S),

@@ -53,6 +53,7 @@ PICTURES: list[tuple[str, Snapshot, tuple[int, ...]]] = [
     ("menu", PLAY._replace(phase="menu", menu=ASKING), (0, 500)),
     ("options in two groups", Snapshot(phase="menu", menu=GROUPS), (0,)),
     ("countdown", PLAY._replace(countdown=Countdown(0, 20 * S)), (1_500, 10_000, 19_000)),
+    ("cleaning", PLAY._replace(phase="paused", cleans=Countdown(0, 30 * S)), (0, 1_500, 16_500)),
     ("game played again", PLAY._replace(phase="replay", last_cell=24), (0, 200, 6_000)),
     ("its end", WON._replace(phase="replay"), (580, 3_000)),
     ("pips", PLAY._replace(pips=Pips((5, 7), (0, 1), S)), (0,)),
@@ -318,6 +319,7 @@ SNAPSHOTS = st.builds(
     asked_us=TIME,
     pips=st.none() | st.builds(Pips, st.tuples(LEFT, LEFT), st.tuples(LEFT, LEFT), TIME),
     countdown=st.none() | st.builds(Countdown, TIME, TIME),
+    cleans=st.none() | st.builds(Countdown, TIME, TIME),
 )
 
 
