@@ -33,10 +33,17 @@ class FrameSender:
         """The board shows what it was told to show last."""
         return self.wanted is not None and self.wanted == self.shown
 
-    def acknowledged(self, number: int) -> None:
-        """The board says which frame it shows."""
+    @property
+    def flying(self) -> bool:
+        """A frame is on its way, and what has become of it is not known."""
+        return bool(self._flight)
+
+    def acknowledged(self, number: int, passed: bool) -> None:
+        """The board says which frame it shows; `passed`: it has heard that one, or what was sent after it."""
         if self._flight and number == self._flight_number:
             self.shown, self._shown_number, self._flight, self._missed = self._flight, number, b"", 0
+        elif self._flight and passed:
+            self._missed = 0  # it was lost, and is not on its way through a slow board
         elif not self._flight and self.shown and number != self._shown_number:
             self.shown = b""  # it shows something else: send it all
 

@@ -84,6 +84,7 @@ class Host:
         self._session = self._session + 1 & 0xFFFF or 1
         self._clock = DeviceClock()
         self._number = self._heard_number = self._expected = self._contradictions = self._trip_us = 0
+        self._frame_number = 0  # of the message that had the last frame
         self._sent_us: deque[tuple[int, int]] = deque(maxlen=64)
         self._first = True  # no report of this session has come yet
         self._owes_ack = False
@@ -137,11 +138,14 @@ class Host:
         out = self._say_settings(t_us)
         if (frame := self.frames.next(t_us, self._retry_us)) is not None:
             out += self._say(*frame, t_us)
+            self._frame_number = self._number
         out += self._say_test(t_us)
         if self._asked:
             self._asked = False
             out += self._say(link.ASK, b"", t_us)
-        if not out and (self._owes_ack or t_us - self._said_us >= BEAT_US):
+        # While a frame is on its way a beat after it tells whether it was lost.
+        beat_us = self._retry_us if self.frames.flying else BEAT_US
+        if not out and (self._owes_ack or t_us - self._said_us >= beat_us):
             out = self._say(link.BEAT, b"", t_us)
         return out
 
@@ -266,7 +270,7 @@ class Host:
         self._down, self._ghosts = report.down, report.ghosts
         self._known_us = max(self._known_us, known_us)
         self.report = report
-        self.frames.acknowledged(report.frame)
+        self.frames.acknowledged(report.frame, not link.newer(self._frame_number, header.ack))
         if self._tests and report.test == self._test_number % 255 + 1:
             self._tests.popleft()
             self._test_number, self._test_us = report.test, _LONG_AGO_US

@@ -99,7 +99,7 @@ def test_a_frame_that_was_lost_is_sent_again_as_a_whole() -> None:
     sender = FrameSender()
     sender.wanted = bytes(147)
     sender.next(0, 20_000)
-    sender.acknowledged(1)
+    sender.acknowledged(1, True)
     sender.wanted = b"\1" + bytes(146)
     assert link.DELTA == (sender.next(1_000, 20_000) or (0,))[0]
     assert sender.next(20_999, 20_000) is None

@@ -157,12 +157,15 @@ def test_no_touch_is_lost_on_the_way_to_light(
             burner.wait(WAIT_S)
     assert (count, 1) == (edges, host.sessions)
     took.sort()
+    worst_us, bare_us = took[count * 99 // 100], bare[len(bare) * 99 // 100]
     with capsys.disabled():
         print(
             f"\n{count} touches to light and back{' with every core burning' if burning else ''}: "
-            f"p50 {took[count // 2] / 1e3:.1f}, p99 {took[count * 99 // 100] / 1e3:.1f} ms; a bare echo "
-            f"p50 {bare[len(bare) // 2] / 1e3:.1f}, p99 {bare[len(bare) * 99 // 100] / 1e3:.1f} ms"
+            f"p50 {took[count // 2] / 1e3:.1f}, p99 {worst_us / 1e3:.1f} ms; a bare echo "
+            f"p50 {bare[len(bare) // 2] / 1e3:.1f}, p99 {bare_us / 1e3:.1f} ms"
         )
+    if prove and not burning:  # `make prove` is for a machine that does nothing else
+        assert worst_us <= bare_us + 10_000
 
 
 @pytest.mark.realtime

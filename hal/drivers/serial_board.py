@@ -30,9 +30,7 @@ log = logging.getLogger("morbak")
 
 PREFIX = "serial:"
 # How often the port is looked at while a cell is down or light is on its way, and while nothing happens.
-BUSY_US, IDLE_US = 1_000, 5_000
-# Who has not scanned for so long does not listen.
-DEAF_US = 500_000
+BUSY_US, IDLE_US = 1_000, 2_500
 
 
 class LinkLeds:
@@ -61,7 +59,6 @@ class SerialBoard:
         self._cells, self._dark = Pixels(profile).cells, bytes(3 * profile.led_count)
         self._told = self._stranger = ""
         self._busy = threading.Lock()  # one thread at a time is at the cable
-        self._scanned_us = now_us()
         self._allowed_pct: int | None = None
         self._allow()
         self._host.accepts = self._accepts
@@ -78,7 +75,6 @@ class SerialBoard:
 
     def scan(self, t_us: int) -> Scan:
         """What the board has said by `t_us`. Never raises: a board that is away shows in `health`."""
-        self._scanned_us = t_us
         with self._busy:
             self._exchange(t_us)
             heard, host = self._host.take(), self._host
@@ -89,10 +85,10 @@ class SerialBoard:
     def show(self, frame: bytes, t_us: int) -> bool:
         """Put a frame on the LEDs, within the board's current; False while the board is away.
 
-        It leaves with the next scan, or at once where nobody scans, as in safe mode.
+        It leaves at once, also where nobody scans, as in safe mode.
         """
         shown = self._light.show(frame, t_us)
-        if t_us - self._scanned_us > DEAF_US and self._busy.acquire(blocking=False):
+        if self._busy.acquire(blocking=False):  # else the scan that is under way takes it along, or the next one
             try:
                 self._exchange(t_us)
             finally:
