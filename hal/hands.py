@@ -48,8 +48,11 @@ class Nobody:
         """Put it back. Raises Unsupported."""
         self._cannot(f"put the cable in{'' if name is None else f' as {name}'}")
 
+    def begin(self) -> None:
+        """All fingers are up, and no part is at fault."""
+
     def close(self) -> None:
-        """Lift all fingers, as far as the board is there."""
+        """The same, as far as the board is there."""
 
     def _cannot(self, what: str) -> NoReturn:
         raise Unsupported(f"nobody can {what}: {self._why}")
@@ -63,7 +66,7 @@ class TestBoard(Nobody):
     def __init__(self, board: SerialBoard, now_us: Callable[[], int], wait: Callable[[int], None]) -> None:
         super().__init__("a test board's contacts are moved through its cable, which only people can pull out")
         self._board, self._now_us, self._wait = board, now_us, wait
-        self._down, self._blind = 0, False
+        self._down, self._at_fault, self._blind = 0, False, False
 
     def press(self, cell: int) -> None:
         """Close a contact; returns once the board has said that it did."""
@@ -78,6 +81,7 @@ class TestBoard(Nobody):
         known = {"stuck": link.STUCK, "dead": link.DEAD, "mute_ms": link.MUTE, "restart": link.RESTART}
         if unknown := [key for key in keys if key not in known]:
             self._cannot(f"make the fault {', '.join(unknown)} at a cable, where there are {', '.join(known)}")
+        self._at_fault = True
         for key, value in keys.items():
             self._tell(known[key], int(value) if key in ("mute_ms", "restart") else _mask(value))
 
@@ -96,10 +100,16 @@ class TestBoard(Nobody):
         self._blind = True
         return None
 
+    def begin(self) -> None:
+        """Lift all fingers and mend all cells, those of another run too."""
+        self._down, self._at_fault = 0, False
+        for what in (link.CONTACTS, link.STUCK, link.DEAD):
+            self._tell(what, 0)
+
     def close(self) -> None:
-        """Lift all fingers."""
-        if self._down and self._board.health()["link"].ok:
-            self._move(0)
+        """Lift all fingers and mend all cells; a board that is gone is left alone."""
+        if (self._down or self._at_fault) and self._board.health()["link"].ok:
+            self.begin()
 
     def _move(self, down: int) -> None:
         if down != self._down:
@@ -109,8 +119,8 @@ class TestBoard(Nobody):
     def _tell(self, what: int, argument: int) -> None:
         """Raises PartError where the board does not do it in time."""
         board = self._board
-        if not board.health()["link"].ok:
-            self._cannot("move a contact while the cable is out")
+        if not (there := board.health()["link"]).ok:
+            raise PartError(there.text)
         board.test(what, argument)
         end_us = self._now_us() + PATIENCE_US
         while not board.tested:

@@ -16,7 +16,8 @@ PURE = {
     "hal/bounces.py", "firmware/operator_commands.py", "firmware/orders.py", "firmware/quiet.py", "firmware/wear.py",
     "hal/agreement.py", "hal/chain.py", "hal/claims.py", "hal/noise.py",
     "hal/conformance_boards.py", "hal/pins.py", "hal/wiring.py",
-    "hal/debounce.py", "hal/jig.py", "hal/device_board.py", "hal/link.py", "hal/link_clock.py", "hal/link_device.py",
+    "hal/debounce.py", "hal/jig.py", "hal/bench.py", "hal/conformance_jig.py",
+    "hal/device_board.py", "hal/link.py", "hal/link_clock.py", "hal/link_device.py",
     "hal/link_frames.py", "hal/link_host.py",
     "hal/link_profile.py", "hal/link_trouble.py", "hal/matrix.py", "hal/models.py", "hal/pixels.py", "hal/ports.py",
     "hal/ws2812.py",
@@ -125,6 +126,7 @@ def test_every_source_is_listed_by_its_standing() -> None:
         "firmware/commands_rules.py",
         "firmware/version.py",
         "hal/board.py",
+        "hal/board_suite.py",
         "hal/opening.py",
         "hal/errors.py",
     }
