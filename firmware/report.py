@@ -21,6 +21,11 @@ from typing import Any, Final
 LINES: Final = 2000
 JOURNAL: Final = ("journalctl", "--unit=morbak-board*", f"--lines={LINES}", "--output=short-iso", "--no-pager")
 PATIENCE_S: Final = 10
+# Users who are nobody.
+OURS: Final = {"", "root", "morbak"}
+# Of IPv6, shortened by :: or not, and of network cards.
+_GROUPS: Final = "(?:[0-9a-f]{1,4}:){%s}"
+ADDRESS: Final = rf"\b(?:{_GROUPS % '1,7'}(?::[0-9a-f]{{1,4}}){{1,6}}|{_GROUPS % '3,7'}[0-9a-f]{{0,4}})\b"
 README: Final = """A report of a MORBAK board, without tokens, names of users and of the machine, and addresses.
 
 status.json    how the board is: parts, cells, figures, settings
@@ -42,7 +47,7 @@ def bundle(files: Mapping[str, str], secrets: Iterable[str] = ()) -> bytes:
 
 
 def redact(text: str, secrets: Iterable[str] = (), environ: Mapping[str, str] = os.environ) -> str:
-    """A text without tokens, homes, the machine's name and addresses of machines."""
+    """A text without tokens, homes, users, the machine's name and addresses of machines."""
     for secret in secrets:
         if secret:
             text = text.replace(secret, "[token]")
@@ -50,11 +55,12 @@ def redact(text: str, secrets: Iterable[str] = (), environ: Mapping[str, str] = 
     if len(home) > 1 and home != "/root":
         text = text.replace(home, "~")
     text = re.sub(r"/home/[^/\s\"']+", "~", text)
-    host = socket.gethostname()
-    if len(host) > 1:
-        text = re.sub(rf"\b{re.escape(host)}\b", "[host]", text)
+    named = {environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")} - OURS
+    for word, mark in [*((name, "[user]") for name in sorted(named)), (socket.gethostname(), "[host]")]:
+        if len(word) > 1:
+            text = re.sub(rf"\b{re.escape(word)}\b", mark, text)
     text = re.sub(r"\b(?!127\.)(\d{1,3}\.){3}\d{1,3}\b", "[address]", text)
-    return re.sub(r"\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{0,4}\b", "[address]", text)
+    return re.sub(ADDRESS, "[address]", text, flags=re.IGNORECASE)
 
 
 def of_board(status: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], more: Mapping[str, Any]) -> dict[str, str]:

@@ -169,6 +169,155 @@ def test_the_code_is_not_given_to_other_machines_nor_unasked(target: Target) -> 
     assert (404, "not_found") == target.send("GET", "/api/v1/qr/operator")
 
 
+# -- whoever speaks HTTP by hand ---------------------------------------------------------------------------------------
+
+
+def raw(target: Target, data: bytes) -> tuple[int, str]:
+    """What is answered to bytes as they are: status, and the code of the refusal."""
+    with socket.create_connection(("127.0.0.1", target.live.port), timeout=30) as client:
+        client.sendall(data)
+        with suppress(OSError):
+            client.shutdown(socket.SHUT_WR)
+        told = b""
+        with suppress(ConnectionResetError):
+            told = b"".join(iter(lambda: client.recv(65536), b""))
+    head, _, body = told.partition(b"\r\n\r\n")
+    status = int(head.split()[1]) if head else 0  # who still sends when he is refused may see only the end
+    with suppress(ValueError, KeyError, TypeError):
+        return status, json.loads(body)["error"]["code"]
+    return status, ""
+
+
+def test_an_address_that_a_header_claims_is_not_believed(target: Target) -> None:
+    """Whoever claims many addresses counts as the one he is, and sits at the board only without a proxy."""
+    headers = {**target.bearer("wrong"), "X-Forwarded-For": "10.9.8.7", "Forwarded": "for=10.9.8.7"}
+    assert (401, "unauthorized") == target.send("GET", "/api/v1/operator", **headers)
+    assert 200 == target.send("GET", "/api/v1/operator", **target.bearer())[0]  # forgives what 127.0.0.1 tried
+    log = "\n".join(line["text"] for line in target.ctl(do="logs", n=400)["lines"])
+    assert (True, False) == ("wrong_token address=127.0.0.1" in log, "10.9.8.7" in log)
+    for name in ("X-Forwarded-For", "Forwarded", "Via"):
+        assert (403, "not_here") == target.send("GET", "/api/v1/qr/operator", **{name: "1.1 proxy"})
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil.example", "localhost.evil.example",
+        "evil.example:8700", "2130706433", "0x7f.1", "127.1", "[::1", "",
+        "localhost\u00a0", "xn--80ak6aa92e.com", "a" * 300,
+    ],
+)  # fmt: skip
+def test_no_name_of_others_reaches_the_board(target: Target, host: str) -> None:
+    """A page that has made the board's address its own name (DNS rebinding) is refused, token or not."""
+    head = f"POST /api/v1/operator HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {target.token}\r\n"
+    data = head.encode() + b'Content-Length: 14\r\n\r\n{"do":"clean"}'
+    assert raw(target, data)[0] in (400, 403)
+
+
+CLEAN = b'{"do":"clean"}'
+# Requests that no browser sends: what stands before the Host and the token, what after them, and the status.
+ODD: dict[str, tuple[bytes, bytes, tuple[int, ...]]] = {
+    "an old protocol without the token": (b"POST /api/v1/operator HTTP/1.0\r\nX: y", b"", (401,)),
+    "a header of 1 MB": (b"POST /api/v1/operator HTTP/1.1\r\nX: " + b"y" * 1_000_000, b"", (0, 400)),
+    "1000 headers": (b"POST /api/v1/operator HTTP/1.1" + b"\r\nX: yyyyyyyyyy" * 1000, b"", (401, 400)),
+    "bytes that are no text": (b"POST /api/v1/operator HTTP/1.1\r\nX: \xff\xfe\xf0\x9f\x92\xa9", b"", (401, 400)),
+    "an end of line in a header": (b"POST /api/v1/operator HTTP/1.1\r\nX: a\rb: c", b"", (400,)),
+    "no such method": (b"P\xc3\x96ST /api/v1/operator HTTP/1.1\r\nX: y", b"", (400,)),
+    "a whole address": (b"POST http://evil.example/api/v1/operator HTTP/1.1\r\nX: y", b"", (400, 401, 404)),
+    "two hosts": (b"POST /api/v1/operator HTTP/1.1\r\nHost: evil.example", b"", (400, 403)),
+    "two lengths": (
+        b"POST /api/v1/operator HTTP/1.1\r\nContent-Length: 1", b"Content-Length: 14\r\n\r\n" + CLEAN, (400,)),
+    "length and chunks": (
+        b"POST /api/v1/operator HTTP/1.1\r\nContent-Length: 4",
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nPOST /api/v1/operator HTTP/1.1\r\n\r\n", (400, 401)),
+    "less than no length": (b"POST /api/v1/operator HTTP/1.1\r\nContent-Length: -1", b"", (400,)),
+    "an endless length": (b"POST /api/v1/operator HTTP/1.1\r\nContent-Length: " + b"9" * 5000, b"", (400, 401)),
+    "zipped chunks": (
+        b"POST /api/v1/operator HTTP/1.1\r\nX: y", b"Transfer-Encoding: gzip, chunked\r\n\r\n", (400, 501)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_no_browser_sends_is_refused(target: Target, name: str) -> None:
+    """Old, oversized, doubled and garbled heads end in a refusal; nothing that hides behind one is carried out."""
+    first, last, wanted = ODD[name]
+    data = first + b"\r\nHost: 127.0.0.1\r\n" + (last or b"\r\n")
+    assert raw(target, data)[0] in wanted
+
+
+def test_chunks_are_counted_and_none_may_be_garbled(target: Target) -> None:
+    """With the token a body in chunks is read to 4 kB and no further; a size that is none is no request."""
+    head = f"POST /api/v1/operator HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {target.token}\r\n"
+    chunked = head.encode() + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    assert (413, "too_large") == raw(target, chunked + b"3E8\r\n" + b" " * 1000 + b"\r\n" + b"FA0\r\n" + b" " * 4000)
+    assert (200, "") == raw(target, chunked + b"10\r\n" + b'{"do" :"status"}' + b"\r\n0\r\n\r\n")
+    for size in (b"-1", b"0x10", b"\xc2\xb2", b"F" * 30, b"10;" + b"x" * 70_000):
+        assert raw(target, chunked + size + b'\r\n{"do":"clean"}\r\n0\r\n\r\n')[0] in (400, 413)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+def test_a_form_of_another_site_changes_nothing(target: Target, kind: str) -> None:
+    """A form is posted without asking, with its site as Origin, or none for a file: refused, or without the token."""
+    for origin in (
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": f"http://127.0.0.1:{target.live.port + 1}"},
+    ):
+        assert 403 == target.send("POST", "/api/v1/operator", CLEAN, **{"Content-Type": kind}, **origin)[0]
+    assert (401, "unauthorized") == target.send("POST", "/api/v1/operator", CLEAN, **{"Content-Type": kind})
+
+
+@pytest.mark.parametrize("path", [*READS, "/operator"])
+def test_what_the_token_opens_is_stored_nowhere(target: Target, path: str) -> None:
+    """No cache keeps what an operator has read, nothing tells other sites of it, and no site shows it in a frame."""
+    status, _, headers = target.live.request("GET", path, headers=target.bearer())
+    assert (200, "no-store" if path in READS else "no-cache") == (status, headers["cache-control"])
+    assert ("no-referrer", "nosniff") == (headers["referrer-policy"], headers["x-content-type-options"])
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+# -- sockets -----------------------------------------------------------------------------------------------------------
+
+
+def frame(first: int, payload: bytes) -> bytes:
+    """A masked WebSocket frame; `first`: its FIN, RSV and opcode bits (RFC 6455, 5.2)."""
+    length = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
+    return bytes([first]) + length + bytes(4) + payload
+
+
+BOMB = b"\xec\xc1\x01\x01\x00\x00\x00\x80\x90\xfe\xaf" * 90  # what could be zeros without end, were it inflated
+SOCKETS: dict[str, tuple[bytes, int]] = {
+    "a compressed message": (frame(0xC1, BOMB), 1002),
+    "fragments without end": (frame(0x01, b" " * 1000) + frame(0x00, b" " * 1000) * 9, 1009),
+    "a fragment of nothing": (frame(0x00, b"x"), 1002),
+    "a large ping": (frame(0x89, b"x" * 200), 1002),
+    "no such opcode": (frame(0x83, b""), 1002),
+    "no text": (frame(0x81, b"\xff\xff"), 1007),
+    "an endless length": (b"\x81\xff" + b"\x7f" + b"\xff" * 7 + bytes(4), 1009),
+}
+
+
+@pytest.mark.parametrize("name", SOCKETS)
+def test_a_socket_that_breaks_the_protocol_is_closed(target: Target, name: str) -> None:
+    """Compressed, endless, garbled: the socket is closed with its code, others watch on."""
+    data, code = SOCKETS[name]
+    hello = b"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    hello += b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+    hello += b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"
+    with target.live.watch() as watch, socket.create_connection(("127.0.0.1", target.live.port), timeout=30) as client:
+        client.sendall(hello)
+        told = client.recv(400)
+        client.sendall(data)
+        with suppress(ConnectionResetError):
+            told += b"".join(iter(lambda: client.recv(65536), b""))
+        assert (True, False) == (told.startswith(b"HTTP/1.1 101"), b"permessage-deflate" in told)
+        assert b"\x88" == told[-130:].partition(code.to_bytes(2, "big"))[0][-2:-1]  # the head of a closing frame
+        watch.until(lambda: bool(watch.frames))
+
+
+# -- a crowd -----------------------------------------------------------------------------------------------------------
+
+
 class Crowd:
     """Two hundred sockets that want to watch, fifty clients that send a byte a while, and a few that flood."""
 

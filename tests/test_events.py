@@ -177,11 +177,13 @@ def until_told(recent: Recent, end: threading.Event) -> None:
 
 
 def test_a_report_is_redacted_and_repeats() -> None:
-    """Tokens, homes, addresses and the machine's name are left out; the same files give the same bytes."""
-    text = f"s3cr3t /home/anna/x /home/user7/y 192.168.1.20 127.0.0.1 fe80:0:0:1:2:3 {socket.gethostname()}"
-    assert "[token] ~/x ~/y [address] 127.0.0.1 [address] [host]" == redact(
-        text, ["s3cr3t", ""], {"HOME": "/home/anna"}
+    """Tokens, homes, users, addresses and the machine's name are left out; the same files give the same bytes."""
+    text = f"s3cr3t /home/anna/x /home/user7/y of anna 192.168.1.20 127.0.0.1 {socket.gethostname()} 12:34:56+01:00"
+    assert "[token] ~/x ~/y of [user] [address] 127.0.0.1 [host] 12:34:56+01:00" == redact(
+        text, ["s3cr3t", ""], {"HOME": "/home/anna", "SUDO_USER": "anna", "USER": "root"}
     )
+    for address in ("fe80:0:0:1:2:3", "fe80::1", "2001:DB8:85a3::8a2e:370:7334", "DC:A6:32:01:02:03"):
+        assert "at [address]." == redact(f"at {address}.")
     files = {"a.txt": text, "b.json": json.dumps({"token": "s3cr3t"})}
     assert bundle(files, ["s3cr3t"]) == bundle(dict(files), ["s3cr3t"])
     assert b"s3cr3t" not in bundle(files, ["s3cr3t"])

@@ -23,6 +23,10 @@ from firmware.web.bodies import body
 from firmware.web.messages import BadInput
 
 SCHEME = "bearer "
+# What the token opens is kept by no browser and by nothing on the way.
+UNSTORED = {"cache-control": "no-store"}
+# What a proxy adds: whoever asks through one is not at this machine, whatever his address.
+FORWARDED = ("forwarded", "x-forwarded-for", "via")
 # Codes of refusals that are the sender's mistake, not the board's state.
 STATUSES = {"malformed": 400, "unknown_cell": 400, "unknown_action": 400, "nothing": 400, "too_many": 429}
 
@@ -76,7 +80,7 @@ class Operator:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadInput(400, "malformed", f'An action is sent as {{"action":"d4"}}: {error}.') from error
         await self._do(request, Act(text))
-        return JSONResponse({"action": text.lower()})
+        return _private({"action": text.lower()})
 
     async def _command(self, request: Request) -> Response:
         """Carry out one command."""
@@ -85,17 +89,17 @@ class Operator:
             command = commands.read(await body(request))
         except Refused as refused:
             raise BadInput(400, refused.code, refused.text) from refused
-        return JSONResponse(await self._do(request, command))
+        return _private(await self._do(request, command))
 
     async def _status(self, request: Request) -> Response:
         """How the board is."""
         self._check(request)
-        return JSONResponse(self._operating.status())
+        return _private(self._operating.status())
 
     async def _logs(self, request: Request) -> Response:
         """The last lines of the log."""
         self._check(request)
-        return JSONResponse(await self._do(request, Logs()))
+        return _private(await self._do(request, Logs()))
 
     async def _report(self, request: Request) -> Response:
         """A bundle for a bug report, as a zip archive."""
@@ -104,23 +108,27 @@ class Operator:
             data = await self._operating.report([self._token])
         except Refused as refused:
             raise BadInput(429, refused.code, refused.text) from refused
-        headers = {"content-disposition": 'attachment; filename="morbak-report.zip"'}
+        headers = {**UNSTORED, "content-disposition": 'attachment; filename="morbak-report.zip"'}
         return Response(data, media_type="application/zip", headers=headers)
 
     async def _code(self, request: Request) -> Response:
         """The operator's code: on the board's own screen alone, and only while somebody at the board has it shown."""
-        if not is_local(_host(request)):
+        if not is_local(_host(request)) or any(name in request.headers for name in FORWARDED):
             raise BadInput(403, "not_here", "The operator's code shows on the board's own screen only.")
         if not self._operating.code_shows:
             raise BadInput(404, "not_found", "The operator's code shows while somebody at the board has asked for it.")
         picture = codes.svg(operator_address(self._address, self._token))
-        return Response(picture, media_type="image/svg+xml", headers={"cache-control": "no-store"})
+        return Response(picture, media_type="image/svg+xml", headers=UNSTORED)
 
     async def _do(self, request: Request, command: AnyCommand) -> dict[str, object]:
         try:
             return await self._operating.do(command, f"page {_host(request)}")
         except Refused as refused:
             raise BadInput(STATUSES.get(refused.code, 409), refused.code, refused.text) from refused
+
+
+def _private(told: dict[str, object]) -> JSONResponse:
+    return JSONResponse(told, headers=UNSTORED)
 
 
 def _host(request: Request) -> str:

@@ -255,6 +255,7 @@ class Server(uvicorn.Server):
                 log_level="warning",
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,  # whoever asks could give himself any address
                 http=PatientHttp,
                 ws=PlainSockets,
                 ws_max_size=BODY_BYTES,
