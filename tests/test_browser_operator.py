@@ -146,6 +146,7 @@ def test_the_page_fits_a_phone_and_is_accessible(board: Board, locale: str) -> N
     """On 360 pixels nothing is wider than the screen, every key is large enough for a thumb, and axe finds nothing."""
     with opened(board, f"/operator#{board.token}", width=360, height=740, locale=locale) as page:
         page.wait_for_selector("body[data-view=desk] #settings select")
+        expect(page.locator("#about")).to_contain_text("plateau simulé, " if locale == "fr-FR" else "simulated board, ")
         page.locator("#map button").first.click()
         assert (360, []) == (page.evaluate("document.documentElement.scrollWidth"), page.evaluate(WIDE))
         for key in page.locator("button:visible").all():

@@ -87,6 +87,7 @@ FILLED |= {
     "op.rules": ["standard", "lite", "custom"],
     "op.series": ["1", "3", "5"],
     "op.language": ["fr", "en", "null"],
+    "op.board": ["simulated board"],
 }  # fmt: skip
 COUNTED = ["none", "one", "other"]  # the plural classes of French and English that whole numbers under a million meet
 

@@ -96,7 +96,9 @@ class Desk {
     this.#wishes.show(status);
     this.#showFigures(status);
     this.#showKeys(status);
-    write(get("about"), this.#words.say("op.about", { board: status.board, version: status.version }));
+    const { board: name, version } = status;
+    const board = this.#words.has(`op.board.${name}`) ? this.#words.say(`op.board.${name}`) : name; // else its owner's
+    write(get("about"), this.#words.say("op.about", { board, version }));
   }
 
   #health({ failing, parts, worn, masked, cleans_ms, safe }) {
