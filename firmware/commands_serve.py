@@ -57,8 +57,9 @@ def _serve(parsed: argparse.Namespace, simulated: Callable[[Profile, str], Peer]
         now_us = RealClock().now_us
         try:
             while not stopped:
-                t_us = now_us()
-                port.write(peer.step(t_us, port.read()))
+                data = port.read()
+                t_us = now_us()  # once they are here: nothing is heard before it was sent
+                port.write(peer.step(t_us, data))
                 port.wait((t_us + peer.period_us - now_us()) / 1e6)
         finally:
             peer.close()

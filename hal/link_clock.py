@@ -44,11 +44,11 @@ class DeviceClock:
         if most_us is not None:
             self._most_us = min(self._most_us, most_us)
         if self._least_us > self._most_us:  # the clocks have drifted further than clocks do: believe what came last
-            self._least_us = self._most_us = least_us
+            self._least_us, self._most_us = least_us, max(least_us, self._most_us if most_us is None else most_us)
         wanted_us = (self._least_us + self._most_us) // 2
         slew_us = 1 + passed_us * SLEW_PPM // 1_000_000
         self._ahead_us += max(-slew_us, min(slew_us, wanted_us - self._ahead_us))
-        self._ahead_us = max(self._ahead_us, least_us)  # nothing is heard before it was
+        self._ahead_us = max(min(self._ahead_us, self._most_us), least_us)  # nothing is heard before it was sent
 
     def host_us(self, device_us: int) -> int:
         """A time of the board's clock as ours; only once `known`."""

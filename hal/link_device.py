@@ -186,6 +186,7 @@ class Device:
         if self._session and now_us - self._heard_us > SILENCE_US:
             self._begin(0, 0, now_us)
         if now_us < self._mute_us:
+            self._replies = b""
             return b""
         if not self._session:
             if now_us - self._banner_us >= BANNER_US:

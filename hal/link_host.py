@@ -7,7 +7,7 @@ session every edge comes once and in order. Between two sessions the contacts we
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hal import link
@@ -23,6 +23,9 @@ LOST_US = 500_000
 WORD_MS = 5
 # Reports in a row whose edges do not lead to the cells they say are down (case D18).
 MOST_CONTRADICTIONS = 3
+# Edges that nobody has taken: more only come from a board that never says how far they are known, or to a program
+# that lights the board and never scans it.
+MOST_EDGES = 1024
 # What has not been known for more than a second counts as out of sight: fingers are dead, clocks stood still. So after
 # a shorter gap nothing is told before it is that long; it takes a board that starts anew, not noise.
 GAP_US = 1_050_000
@@ -43,7 +46,7 @@ class Host:
 
     `up`: it is there. `about`: what it is, once it has said so. `refusal`: why it will not play, a code of hal.link,
     with `version` the one it speaks. `banners`: greetings of a board that has not heard ours. `sessions`: how many
-    there were. `report`, `stats`: its last ones. `accepts` is asked before a board is taken.
+    there were. `report`, `stats`: its last ones. `accepts` is asked before a board is taken; `declined`: it said no.
     """
 
     def __init__(self, session: int) -> None:
@@ -58,9 +61,10 @@ class Host:
         self._told: link.Settings | None = None
         self._down = self._ghosts = self._known_us = self._last_us = 0
         self._edges: list[Edge] = []
+        self._moved_us: dict[int, int] = {}  # when each cell moved last
         self._unknown: tuple[int, int] | None = None
-        self._taken = Heard((), 0, 0)
-        self._watched_us = 0
+        self._taken, self._taken_down = Heard((), 0, 0), 0
+        self._watched_us = self._excused_us = 0
         self._tests: deque[tuple[int, int]] = deque()
         self._test_number, self._test_us = 0, _LONG_AGO_US
         self._shown: tuple[int, bytes] | None = None
@@ -73,6 +77,7 @@ class Host:
         self.refusal: int | None = None
         self.version: int | None = None
         self.banners = 0
+        self.declined = False
         self._greet(t_us)
 
     def close(self) -> None:
@@ -87,12 +92,18 @@ class Host:
         self._frame_number = 0  # of the message that had the last frame
         self._sent_us: deque[tuple[int, int]] = deque(maxlen=64)
         self._first = True  # no report of this session has come yet
+        self._now_us = 0  # the board's clock, in its last report
         self._owes_ack = False
         self._heard_us = self._said_us = t_us
         if self._tests and self._test_us != _LONG_AGO_US:
             self._tests.popleft()  # it may have been done, and may be why the board is gone
         self._hello_us = self._set_us = self._test_us = _LONG_AGO_US
         self.frames.forget()
+
+    @property
+    def telling(self) -> bool:
+        """It is there, and tells of its contacts."""
+        return self.up and not self._first
 
     @property
     def down(self) -> int:
@@ -151,8 +162,9 @@ class Host:
 
     def watch(self, t_us: int) -> None:
         """Notice a board that says nothing any more; `poll` does so too."""
-        if t_us - self._watched_us > BEAT_US:  # this program stood still, and what has come waits to be read
-            self._heard_us = max(self._heard_us, t_us - LOST_US // 2)
+        if t_us - self._watched_us > BEAT_US and self._heard_us > self._excused_us:
+            # This program stood still, and what has come waits to be read; a board that says nothing is excused once.
+            self._heard_us = self._excused_us = max(self._heard_us, t_us - LOST_US // 2)
         self._watched_us = t_us
         if self.up and t_us - self._heard_us > LOST_US:
             self._greet(t_us)
@@ -201,8 +213,9 @@ class Host:
         """What has come since the last call; after a gap nothing, before it is more than a second long."""
         if self._unknown is not None and self._known_us <= self._unknown[0] + GAP_US:
             return self._taken
-        heard = Heard(tuple(self._edges), self._ghosts, self._known_us, self._unknown)
-        self._taken = heard._replace(edges=(), unknown=None)
+        in_order = sorted(self._edges, key=lambda edge: edge.t_us)  # a release is told later than it was
+        heard = Heard(tuple(in_order), self._ghosts, self._known_us, self._unknown)
+        self._taken, self._taken_down = heard._replace(edges=(), unknown=None), self._down
         self._edges, self._unknown = [], None
         return heard
 
@@ -216,8 +229,8 @@ class Host:
             if header.kind in (link.WELCOME, link.REFUSED) and self._meet(link.version_of(body)):
                 self._welcome(header, body, t_us)
         elif link.newer(header.number, self._heard_number):
-            self._heard_number, self._heard_us = header.number, t_us
-            if header.kind == link.REPORT:
+            self._heard_number = header.number
+            if header.kind == link.REPORT:  # all else is no sign of a board that can be played on
                 self._hear(header, body, t_us)
             elif header.kind == link.STATS:
                 self.stats = link.read_stats(body)
@@ -234,8 +247,9 @@ class Host:
 
     def _welcome(self, header: link.Header, body: bytes, t_us: int) -> None:
         about = link.read_welcome(body)
-        if self.accepts(about):
-            self.about, self.refusal, self.version = about, None, None
+        self.declined = not self.accepts(about)
+        if not self.declined:
+            self.about, self.version = about, None
             self._heard_number, self._heard_us = header.number, t_us
             self.sessions += 1
             self.up = True
@@ -247,28 +261,34 @@ class Host:
         if skip > len(report.edges):  # edges are lost that we never had
             self._greet(t_us)
             return
+        if report.now_us < self._now_us:  # its clock went round, or was set: no time of it means anything any more
+            self._greet(t_us)
+            return
         new = report.edges[skip:]
-        base = report.down
-        for _, cell, _ in new:
-            base ^= 1 << cell
-        if not self._first and base != self._down:
+        base = _before(new, report.down)
+        if base is None or (not self._first and base != self._down):
             self._contradictions += 1
             if self._contradictions >= MOST_CONTRADICTIONS:
                 self._greet(t_us)
             return
-        self._contradictions = 0
+        self._contradictions, self._heard_us, self._now_us = 0, t_us, report.now_us
+        self.refusal = None
         self._synchronise(header, report, t_us)
         known_us = min(self._clock.host_us(report.known_us), t_us)
         times_us = [self._clock.host_us(at) for at, _, _ in new]
         if self._first:
             self._resume(base, min([known_us, *times_us]))
         for at_us, (_, cell, down) in zip(times_us, new, strict=True):
-            self._edges.append(Edge(max(at_us, self._known_us + 1), cell, down))
-            self._last_us = max(self._last_us, self._edges[-1].t_us)
+            at_us = max(at_us, self._known_us + 1, self._moved_us.get(cell, 0))
+            self._moved_us[cell] = at_us
+            self._edges.append(Edge(at_us, cell, down))
+            self._last_us = max(self._last_us, at_us)
         self._owes_ack = self._owes_ack or bool(report.edges)
         self._expected = report.first + len(report.edges) & 0xFFFF
         self._down, self._ghosts = report.down, report.ghosts
         self._known_us = max(self._known_us, known_us)
+        if len(self._edges) > MOST_EDGES:
+            self._shorten()
         self.report = report
         self.frames.acknowledged(report.frame, not link.newer(self._frame_number, header.ack))
         if self._tests and report.test == self._test_number % 255 + 1:
@@ -297,6 +317,20 @@ class Host:
         self._edges += [Edge(lifted_us, cell, False) for cell in _bits(self._down & ~base)]
         self._edges += [Edge(until_us, cell, True) for cell in _bits(base & ~self._down)]
         self._known_us = until_us
+
+    def _shorten(self) -> None:
+        """Of the edges that nobody has taken keep only what they come to."""
+        t_us, moved = self._last_us, self._down ^ self._taken_down
+        self._edges = [Edge(t_us, cell, bool(self._down >> cell & 1)) for cell in _bits(moved)]
+
+
+def _before(edges: Sequence[tuple[int, int, bool]], down: int) -> int | None:
+    """The cells that were down before these edges, if `down` are after them; None where the one excludes the other."""
+    for _, cell, pressed in reversed(edges):
+        if bool(down >> cell & 1) != pressed:
+            return None
+        down ^= 1 << cell
+    return down
 
 
 def _bits(mask: int) -> list[int]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from hal.errors import PartError
-from hal.link import DIODES, Welcome
+from hal.link import DIODES, HEADER_BYTES, LONGEST, Welcome
 from hal.profile import BoardSection, LedsSection, MatrixSection, PowerSection, Profile
 from hal.wiring import EdgeStripsSection
 
 DRIVER = "serial"
 _COLOURS = ("RGB", "RBG", "GRB", "GBR", "BRG", "BGR")
+# A frame with its number and CRC is one message.
+MOST_LEDS = (LONGEST - HEADER_BYTES - 4) // 3
+# As in a profile that is written by hand.
+MOST_SUPPLY_MA, MOST_LED_UA = 100_000, 100_000
 
 
 def profile_of(about: Welcome, where: str) -> Profile:
@@ -18,12 +22,18 @@ def profile_of(about: Welcome, where: str) -> Profile:
     colours = about.colour_order.decode("ascii", "replace")
     if colours not in _COLOURS:
         raise _refuse(where, f"the colour order {colours!r}", f"one of {', '.join(_COLOURS)} is wanted")
+    if len(about.lights) > MOST_LEDS:
+        raise _refuse(where, f"{len(about.lights)} LEDs", f"{MOST_LEDS} are what a frame can have")
+    if not 0 < about.supply_ma <= MOST_SUPPLY_MA:
+        raise _refuse(where, f"a supply of {about.supply_ma} mA for its LEDs", f"1 to {MOST_SUPPLY_MA} mA are possible")
+    if (most_ua := max(about.idle_ua, about.red_ua, about.green_ua, about.blue_ua)) > MOST_LED_UA:
+        raise _refuse(where, f"an LED that draws {most_ua} uA", f"at most {MOST_LED_UA} uA are possible")
     cells, strips = about.rows * about.columns, about.strip_a + about.strip_b
     per_cell, odd = divmod(len(about.lights) - strips, cells)
     chain = about.lights[: cells * per_cell : per_cell] if per_cell > 0 else ()
     profile = Profile(
         where,
-        BoardSection(name=about.name[:80] or "board", rows=about.rows, columns=about.columns),
+        BoardSection(name=plain(about.name) or "board", rows=about.rows, columns=about.columns),
         MatrixSection(driver=DRIVER, diodes=bool(about.flags & DIODES), scan_hz=max(1, about.scan_hz)),
         LedsSection(driver=DRIVER, per_cell=max(per_cell, 1), colour_order=colours),
         PowerSection(
@@ -45,6 +55,11 @@ def profile_of(about: Welcome, where: str) -> Profile:
             f"{profile.led_count} LEDs at the lowest visible level draw {profile.visible_ua / 1000:.0f} mA",
         )
     return profile
+
+
+def plain(text: str) -> str:
+    """What a board says of itself, fit to be shown and logged: one short line that steers no terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:80])
 
 
 def _refuse(where: str, what: str, rule: str) -> PartError:

@@ -57,6 +57,8 @@ def sentence(line: Line, greeting: Greeting, t_us: int) -> str:
 def _answer(line: Line, greeting: Greeting, open_s: float) -> str:
     if greeting.banners:
         return "the board speaks but does not hear; look at the wire to its receiver, or at the cable"
+    if greeting.refusal is not None:
+        return f"the board refuses what it is told (reason {greeting.refusal}); update its firmware"
     if greeting.good:
         return "the board is there and breaks off again and again; try another cable, without a hub"
     if not line.heard:

@@ -235,6 +235,9 @@ def test_a_device_that_takes_nothing_is_named() -> None:
         ({"lights": tuple(range(48))}, "48 LEDs"),
         ({"lights": (0,) * 49}, "49 LEDs"),
         ({"supply_ma": 50}, "a supply of 50 mA"),
+        ({"supply_ma": 5_000_000}, "a supply of 5000000 mA"),
+        ({"red_ua": 1 << 31}, "an LED that draws 2147483648 uA"),
+        ({"lights": tuple(at // 14 for at in range(686))}, "686 LEDs"),
     ],
 )
 def test_a_board_whose_description_cannot_be_played_is_refused(fields: dict[str, object], wanted: str) -> None:
@@ -262,6 +265,124 @@ def test_another_board_does_not_take_the_place_of_the_first() -> None:
     world.plug()
     world.run(3_000_000)
     assert board.health()["link"].ok
+
+
+def test_a_twin_does_not_take_the_place_of_the_first() -> None:
+    """A board like the first one in all but its id, found first under the same USB identity, is left for the one that
+    was there, which is back within three seconds (case E2)."""
+    world, board = opened()
+    world.unplug()
+    world.run(1_000_000)
+    first, twin, port = world.device, SimDevice(SIM, world.board_clock, unique="twin"), world.Port
+
+    def other(name: str) -> object:
+        world.peer = twin.step if name == "/dev/ttyACM0" else first.step
+        return port(name)
+
+    world.Port = other  # type: ignore[method-assign, assignment]
+    world.plug()
+    world.names = ["/dev/ttyACM0", "/dev/ttyACM1"]
+    world.run(3_000_000)
+    assert board.health()["link"].ok and "/dev/ttyACM1" in board.health()["link"].text
+    world.unplug()
+    world.run(1_000_000)
+    world.plug()
+    world.run(3_000_000)
+    assert "another board is there now (simulated board, twin, 7 x 7, 49 LEDs)" in board.health()["link"].text
+
+
+def test_what_a_busy_computer_reads_late_does_not_shift_the_boards_clock() -> None:
+    """A scan that was held up between its time and its reading: the next touch is placed where it was all the same."""
+    world, board = opened()
+    for late_us in (180_000, 1_000):
+        t_us = world.clock.now_us()
+        world.step(late_us)
+        assert world.clock.now_us() == board.scan(t_us).t_us
+    world.run(20_000)
+    world.edges.clear()
+    pressed_us = world.clock.now_us()
+    world.device.board.contacts.press(24, world.board_clock.now_us())
+    world.run(60_000)
+    world.device.board.contacts.release(24, world.board_clock.now_us())
+    world.run(60_000)
+    pressed, released = world.edges
+    assert 0 <= pressed.t_us - pressed_us <= 4_000
+    assert abs(released.t_us - pressed.t_us - 60_000) <= 4_000
+
+
+@pytest.mark.parametrize("every_us", [200_000, 700_000])
+def test_a_board_that_starts_anew_again_and_again_is_survived(every_us: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Ten seconds of resets: nothing raises, the log is not flooded, and once they end the board plays."""
+    world, board = opened()
+    for _ in range(10_000_000 // every_us):
+        world.device.restart("watchdog")
+        board.show(WHITE, world.clock.now_us())
+        world.run(every_us)
+    world.run(3_000_000)
+    assert board.health()["link"].ok
+    assert len(caplog.records) <= 12
+    world.edges.clear()
+    world.device.board.contacts.press(24, world.board_clock.now_us())
+    world.run(1_500_000)
+    assert [(24, True)] == [(edge.cell, edge.down) for edge in world.edges]
+
+
+def test_a_board_of_another_size_in_the_middle_of_a_game_is_named() -> None:
+    """A board that starts anew and says it has other cells, other LEDs or another id is not played on."""
+    for fields in ({"rows": 6}, {"lights": tuple(range(50))}, {"unique": "another"}):
+        world, board = opened()
+        world.device.restart()
+        device = world.device._far.device
+        device.about = device.about._replace(**fields)
+        world.run(2_000_000)
+        assert not board.health()["link"].ok
+
+
+def test_lists_of_ports_that_change_while_they_are_read_are_survived() -> None:
+    """The kernel's list of devices breaks off while the board comes back: it is looked for again (case E1)."""
+    world, board = opened()
+    world.unplug()
+    world.run(100_000)
+    true = world.candidates
+
+    def broken(where: str, known: Identity) -> list[str]:
+        raise FileNotFoundError(2, "No such file or directory", "/sys/bus/usb/devices/1-1/idVendor")
+
+    world.candidates = broken  # type: ignore[method-assign, assignment]
+    world.run(1_000_000)
+    assert not board.health()["link"].ok
+    world.candidates = true  # type: ignore[method-assign]
+    world.plug()
+    world.run(3_000_000)
+    assert board.health()["link"].ok
+
+
+def test_what_a_board_says_of_itself_steers_no_terminal() -> None:
+    """A name with line ends and escapes is shown without them."""
+    world = World()
+    device = world.device._far.device
+    device.about = device.about._replace(name="\x1b[2Jbad\nname", firmware="\u202e1", unique="a\tb")
+    board = world.open()
+    assert "?[2Jbad?name (?1, a?b) at /dev/ttyACM0" == board.health()["link"].text
+    assert "?[2Jbad?name" == board.capabilities.name
+
+
+def test_a_board_that_refuses_its_limits_is_named() -> None:
+    """A device that greets as a board and refuses what it is told is no board to play on."""
+    world, true = World(), World().device
+
+    def refuses(t_us: int, data: bytes) -> bytes:
+        out = b""
+        for header, _ in link.Splitter().feed(data):
+            kind, body = link.REFUSED, link.refused(link.WRONG_SIZE)
+            if header.kind == link.HELLO:
+                kind, body = link.WELCOME, link.welcome(true._far.device.about)
+            out += link.frame(kind, header.session, t_us // 1000 & 0xFFFF, header.number, body)
+        return out
+
+    world.peer = refuses
+    with pytest.raises(PartError, match=r"refuses what it is told \(reason 3\)"):
+        world.open()
 
 
 def test_a_port_that_cannot_be_opened_says_why() -> None:

@@ -19,7 +19,7 @@ from hal.drivers.serial_cable import ANEW_US, SEARCH_US, Cable, Ports
 from hal.drivers.serial_port import Identity
 from hal.errors import PartError
 from hal.link_host import Host
-from hal.link_profile import profile_of
+from hal.link_profile import plain, profile_of
 from hal.link_trouble import PATIENCE_US
 from hal.opening import Untouched
 from hal.pixels import Pixels
@@ -31,6 +31,8 @@ log = logging.getLogger("morbak")
 PREFIX = "serial:"
 # How often the port is looked at while a cell is down or light is on its way, and while nothing happens.
 BUSY_US, IDLE_US = 1_000, 2_500
+# Between two lines of the log about one cable.
+TELL_US = 2_000_000
 
 
 class LinkLeds:
@@ -57,7 +59,9 @@ class SerialBoard:
         self._cable, self._host, self._now_us = cable, cable.host, now_us
         self._light = MatrixBoard(profile, Untouched(), LinkLeds(cable))
         self._cells, self._dark = Pixels(profile).cells, bytes(3 * profile.led_count)
+        self._unique = self._host.about.unique if self._host.about is not None else ""
         self._told = self._stranger = ""
+        self._told_us: int | None = None
         self._busy = threading.Lock()  # one thread at a time is at the cable
         self._allowed_pct: int | None = None
         self._allow()
@@ -76,7 +80,7 @@ class SerialBoard:
     def scan(self, t_us: int) -> Scan:
         """What the board has said by `t_us`. Never raises: a board that is away shows in `health`."""
         with self._busy:
-            self._exchange(t_us)
+            t_us = self._exchange(t_us)
             heard, host = self._host.take(), self._host
         busy = heard.edges or host.down or heard.ghosts or (host.up and not host.frames.settled)
         self._tell(t_us)
@@ -120,7 +124,7 @@ class SerialBoard:
 
     def health(self) -> dict[str, Part]:
         """The state of `link`, and while that is well of `matrix` and `leds`."""
-        if not self._host.up or self._host.about is None:
+        if not self._host.telling or self._host.about is None:
             return {"link": Part(False, self._stranger or self._cable.trouble(self._now_us()))}
         report, about = self._host.report, self._host.about
         cells = f"{about.rows} x {about.columns} contacts"
@@ -133,7 +137,7 @@ class SerialBoard:
         leds = self._light.health()["leds"]
         if flags & link.NO_LEDS:
             leds = Part(False, "the board says that its LEDs do not answer; look at its wiring")
-        who = f"{about.name} ({about.firmware}, {about.unique}) at {self._cable.line.where}"
+        who = f"{plain(about.name)} ({plain(about.firmware)}, {plain(about.unique)}) at {self._cable.line.where}"
         return {"link": Part(True, who), "matrix": matrix, "leds": leds}
 
     def close(self) -> None:
@@ -169,10 +173,10 @@ class SerialBoard:
         """What a test board has read back from its chain, told to do so last (`link.READ`); red first, cells first."""
         return self._host.shown
 
-    def _exchange(self, t_us: int) -> None:
-        """Let the cable do what is due; for who is `_busy`."""
+    def _exchange(self, t_us: int) -> int:
+        """Let the cable do what is due, and return up to when it has; for who is `_busy`."""
         self._allow()
-        self._cable.step(t_us)
+        return self._cable.step(t_us)
 
     def _allow(self) -> None:
         """Tell the board its limits, by the profile and the brightness that was chosen."""
@@ -193,18 +197,19 @@ class SerialBoard:
             self._stranger = str(fault)
             return False
         same = other._replace(file=ours.file, board=ours.board, matrix=ours.matrix) == ours
-        if not same or (other.board.rows, other.board.columns) != (ours.board.rows, ours.board.columns):
+        if not same or about.unique != self._unique or about[1:3] != (ours.board.rows, ours.board.columns):
             self._stranger = (
-                f"{self._cable.line.where}: another board is there now ({about.name}, {about.rows} x {about.columns}, "
-                f"{len(about.lights)} LEDs); plug the first one in, or start anew to play on this one"
+                f"{self._cable.line.where}: another board is there now ({other.board.name}, {plain(about.unique)}, "
+                f"{about.rows} x {about.columns}, {len(about.lights)} LEDs); plug the first one in, or start anew to "
+                "play on this one"
             )
         return not self._stranger
 
     def _tell(self, t_us: int) -> None:
-        """Log when the board comes and goes."""
-        told = "" if self._host.up else self._stranger or self._cable.trouble(t_us)
-        if told != self._told:
-            self._told = told
+        """Log when the board comes and goes; of one that does so all the time, not each time."""
+        told = "" if self._host.telling else self._stranger or self._cable.trouble(t_us)
+        if told != self._told and (self._told_us is None or t_us - self._told_us > TELL_US):
+            self._told, self._told_us = told, t_us
             if told:
                 log.warning("%s.", told)
             else:
@@ -237,7 +242,7 @@ def open_board(
     """The board at `where`, a port or "auto". Raises PartError, a sentence, when none has answered within seconds."""
     if not where:
         raise PartError("the port of the board is missing: write serial:auto, or serial: and its path")
-    cable = Cable(where, Host(int.from_bytes(os.urandom(2), "big")), ports)
+    cable = Cable(where, Host(int.from_bytes(os.urandom(2), "big")), now_us, ports)
     boards = max(1, len(list(ports.candidates(where, Identity()))))
     end_us = now_us() + boards * (ANEW_US + SEARCH_US)
     while True:
@@ -252,7 +257,13 @@ def open_board(
             raise PartError(fault)
         wait(IDLE_US / 1e6)
     try:
-        return SerialBoard(profile_of(cable.host.about, cable.line.where), cable, now_us)
+        board = SerialBoard(profile_of(cable.host.about, cable.line.where), cable, now_us)
+        while not cable.host.telling:
+            if now_us() - t_us > PATIENCE_US:
+                raise PartError(cable.trouble(now_us()))
+            wait(IDLE_US / 1e6)
+            board.keep_up(now_us())
+        return board
     except PartError:
         cable.close(now_us())
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from hal.drivers import serial_port
@@ -42,10 +42,14 @@ class Ports(Protocol):
 
 
 class Cable:
-    """A port that may come and go, and the host's side of the link on it; `line` is what there is to say of it."""
+    """A port that may come and go, and the host's side of the link on it; `line` is what there is to say of it.
 
-    def __init__(self, where: str, host: Host, ports: Ports = serial_port) -> None:
-        self.host = host
+    `now_us`: the clock of the times that `step` gets. It is asked when bytes have been read: what a busy computer reads
+    late must not seem to have come from the future, by which the board's clock would be misjudged for minutes.
+    """
+
+    def __init__(self, where: str, host: Host, now_us: Callable[[], int], ports: Ports = serial_port) -> None:
+        self.host, self._now_us = host, now_us
         self.line = Line("a serial port with a board" if where == "auto" else where)
         self._where, self._ports = where, ports
         self._port: Open | None = None
@@ -54,26 +58,32 @@ class Cable:
         self._search_us: int | None = None
         self._tried: set[str] = set()
         self._up_us = 0
+        self._others = False  # ports that have not been asked yet
 
-    def step(self, t_us: int) -> None:
-        """Read what has come, write what is to be sent; look for the port while it is gone. Never raises."""
+    def step(self, t_us: int) -> int:
+        """Read what has come, write what is to be sent; look for the port while it is gone. Never raises.
+
+        Returns up to when it has read, which is `t_us` or later.
+        """
         if self._port is None:
             if self._search_us is not None and t_us < self._search_us:
-                return
+                return t_us
             self._search_us = t_us + SEARCH_US
-            self._find(t_us)
-        if self._port is None:
-            return
         try:
-            self._exchange(self._port, t_us)
-        except OSError as fault:
+            if self._port is None:
+                self._find(t_us)
+            if self._port is not None:
+                t_us = self._exchange(self._port, t_us)
+        except OSError as fault:  # the kernel's lists of devices change while they are read, too
             self._lose(f"{self.line.where}: the cable is out or the device is gone ({fault})")
-            return
+        if self._port is None:
+            return t_us
         if self.host.up:
             self._up_us, self._identity = t_us, self._port.identity
-        elif t_us - self._up_us > ANEW_US:
+        elif t_us - self._up_us > ANEW_US or (self.host.declined and self._others):
             self._tried.add(self._port.name)
             self._lose(self.trouble(t_us))
+        return t_us
 
     def trouble(self, t_us: int) -> str:
         """Why there is no board, and what to do."""
@@ -92,12 +102,13 @@ class Cable:
         self.host.close()
 
     def _find(self, t_us: int) -> None:
-        names = list(self._ports.candidates(self._where, self._identity))
+        names = list(dict.fromkeys(self._ports.candidates(self._where, self._identity)))
         if all(name in self._tried for name in names):
             self._tried.clear()
-        for name in names:
+        for at, name in enumerate(names):
             if name in self._tried:
                 continue
+            self._others = any(other not in self._tried for other in names[at + 1 :])
             try:
                 port = self._ports.Port(name)
             except PartError as fault:
@@ -109,8 +120,9 @@ class Cable:
             self.host.open(t_us)
             return
 
-    def _exchange(self, port: Open, t_us: int) -> None:
+    def _exchange(self, port: Open, t_us: int) -> int:
         data = port.read()
+        t_us = max(t_us, self._now_us())
         if data:
             line = self.line
             sample = (line.sample + data)[:64] if len(line.sample) < 64 else line.sample
@@ -125,10 +137,11 @@ class Cable:
                 self.line = self.line._replace(stuck_us=None)
             elif self.line.stuck_us is None:
                 self.line = self.line._replace(stuck_us=t_us)
+        return t_us
 
     def _lose(self, fault: str) -> None:
         port, self._port = self._port, None
-        assert port is not None
-        port.close()
+        if port is not None:
+            port.close()
         self.host.close()
         self.line = Line(self.line.where, None, fault)

@@ -11,6 +11,14 @@ from typing import Any, NamedTuple
 
 from hal.errors import PartError
 
+if sys.platform == "win32":
+    _FAULTS: tuple[type[Exception], ...] = (OSError, ValueError, TypeError)
+else:
+    import termios
+
+    # A device that goes while its port is being set up fails with the last, which is no OSError.
+    _FAULTS = (OSError, ValueError, TypeError, termios.error)
+
 # USB has no baud rate, and a UART at the other end is set to this one.
 BAUD = 1_000_000
 # Whom `auto` asks: Raspberry Pi's boards (MicroPython and others), and Linux as a serial gadget.
@@ -34,10 +42,10 @@ class Port:
         try:
             self._port = serial.Serial(name, BAUD, timeout=0, write_timeout=0, exclusive=True)
             self._alone(True)
-        except (OSError, ValueError, TypeError) as fault:
+            self.identity = _identity(name)
+        except _FAULTS as fault:
             raise PartError(_cannot_open(name, fault)) from fault
         self.name = name
-        self.identity = _identity(name)
 
     def read(self) -> bytes:
         """What has come; never waits."""
@@ -75,7 +83,6 @@ class Port:
         """The kernel's own lock beside pyserial's, which asks others to be polite (case E5)."""
         if sys.platform != "win32":
             import fcntl
-            import termios
 
             with contextlib.suppress(OSError):
                 fcntl.ioctl(self.fileno(), termios.TIOCEXCL if alone else termios.TIOCNXCL)
