@@ -20,6 +20,7 @@ from firmware.app import App, RealClock
 from firmware.arguments import Misuse, add_board, count, port, profile
 from firmware.assembly import new_table
 from firmware.commands_board import add_doctor, add_pinout
+from firmware.commands_cable import Worn
 from firmware.commands_config import add_config
 from firmware.commands_install import add_install
 from firmware.commands_kiosk import add_kiosk
@@ -116,7 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     add_pinout(commands.add_parser("pinout", help="the wiring of a board as a picture, and what to buy for it"))
     add_map(commands.add_parser("map", help="a guided walk that finds how a board is wired"), _workbench)
     add_selftest(commands.add_parser("selftest", help="a guided test of every LED and every contact"), _workbench)
-    add_serve(commands.add_parser("board", help="this computer's board as one at the end of a cable"), _at_a_cable)
+    board = commands.add_parser("board", help="this computer's board as one at the end of a cable, or a worn cable")
+    add_serve(board, _at_a_cable, _worn)
     add_ctl(commands.add_parser("ctl", help="ask and steer the board that runs: status, mask, clean, end, restart"))
     add_token(commands.add_parser("token", help="the operator's token, and a code that leads a phone to his page"))
     add_report(commands.add_parser("report", help="a bundle for a bug report, without anything personal"))
@@ -190,6 +192,14 @@ def _at_a_cable(profile: Profile, port: str) -> Peer:
     from sim.device import SimDevice
 
     return SimDevice(profile, RealClock(), unique=port, pause=lambda us: time.sleep(us / 1e6))
+
+
+def _worn(board: str, path: str, faults: list[str], seed: int) -> Worn:
+    """A worn cable between two ports."""
+    from sim.cable import parse
+    from sim.worn_cable import WornCable
+
+    return WornCable(board, path, parse(faults), seed)
 
 
 # -- records play --------------------------------------------------------------------------------------------------

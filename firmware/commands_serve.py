@@ -12,6 +12,7 @@ from typing import Protocol
 
 from firmware.app import RealClock
 from firmware.arguments import group
+from firmware.commands_cable import Worn, add_cable
 from hal.drivers import SIMULATED
 from hal.profile import Profile, load, shipped
 
@@ -34,9 +35,15 @@ class Peer(Protocol):
     def close(self) -> None: ...
 
 
-def add_serve(parser: argparse.ArgumentParser, simulated: Callable[[Profile, str], Peer]) -> None:
-    """`morbak board serve`; `simulated` makes a simulated board, with a name of its own."""
-    serve = group(parser).add_parser("serve", help="be the board at the end of a cable")
+def add_serve(
+    parser: argparse.ArgumentParser,
+    simulated: Callable[[Profile, str], Peer],
+    worn: Callable[[str, str, list[str], int], Worn],
+) -> None:
+    """`morbak board serve` and `cable`; `simulated` makes a simulated board, with a name of its own, `worn` a cable."""
+    commands = group(parser)
+    add_cable(commands.add_parser("cable", help="a worn cable between a board and this computer"), worn)
+    serve = commands.add_parser("serve", help="be the board at the end of a cable")
     serve.epilog, serve.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     serve.add_argument("--board", default="sim", help="a board that ships, or the path of a profile (default: sim)")
     serve.add_argument("--port", required=True, help="the port; where there is none yet a pseudo terminal is made")

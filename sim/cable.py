@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import Protocol
 
+from hal.errors import ProfileError
 from sim.faults import stream
 
 
@@ -16,7 +18,8 @@ class CableFaults:
     `byte_error_rate`: of the bytes, that one to eight of their bits turn over. Of the writes: `loss_rate` vanish,
     `duplicate_rate` come twice, `reorder_rate` come after the next one, `stall_rate` hold all that follows for up to
     `stall_us`, `split_rate` come in two pieces. `delay_us`: how long a byte takes. `burst_hz`: bursts of noise a
-    second, in which each byte that passes is replaced, each `burst_us` long.
+    second, in which each byte that passes is replaced, each `burst_us` long. `unplug_hz`: how often a second the cable
+    is pulled out, for up to `unplug_us`.
     """
 
     byte_error_rate: float = 0.0
@@ -29,9 +32,30 @@ class CableFaults:
     delay_us: int = 200
     burst_hz: float = 0.0
     burst_us: int = 20_000
+    unplug_hz: float = 0.0
+    unplug_us: int = 4_000_000
 
 
 SOUND = CableFaults()
+
+
+def parse(pairs: list[str]) -> CableFaults:
+    """Faults from `KEY=VALUE` each. Raises ProfileError naming the key, the value and the rule."""
+    known = {field.name: type(field.default) for field in fields(CableFaults)}
+    given: dict[str, float] = {}
+    for key, _, value in (pair.partition("=") for pair in pairs):
+        if key not in known:
+            near = get_close_matches(key, known, n=1, cutoff=0.0)[0]
+            raise ProfileError("cable", key, value, f"no such fault; the nearest is {near}")
+        most = 1 if key.endswith("_rate") else 1_000_000_000
+        try:
+            given[key] = known[key](value)
+        except ValueError as error:
+            kind = "a whole number" if known[key] is int else "a number"
+            raise ProfileError("cable", key, value, f"write {kind} from 0 to {most}") from error
+        if not 0 <= given[key] <= most:
+            raise ProfileError("cable", key, value, f"it must be from 0 to {most}")
+    return CableFaults(**given)  # type: ignore[arg-type]
 
 
 class OneWay:
@@ -125,6 +149,23 @@ class Cable:
     def __init__(self, faults: CableFaults = SOUND, seed: int = 0) -> None:
         self.down, self.up = OneWay(faults, seed, "down"), OneWay(faults, seed, "up")
         self.plugged = True
+        self._faults, self._random = faults, stream(seed, "cable plug")
+        self._moves_us: int | None = None
+
+    def pass_time(self, t_us: int) -> None:
+        """Pull it out or put it back, where the faults have somebody pull at it."""
+        if not self._faults.unplug_hz:
+            return
+        if self._moves_us is not None and t_us >= self._moves_us:
+            self._moves_us = None
+            if self.plugged:
+                self.unplug()
+            else:
+                self.plug()
+        if self._moves_us is None:
+            out_us = self._random.randrange(self._faults.unplug_us + 1)
+            stays_us = int(self._random.expovariate(self._faults.unplug_hz) * 1e6) if self.plugged else out_us
+            self._moves_us = t_us + stays_us
 
     def unplug(self) -> None:
         """Pull it out; what is on its way is lost."""
