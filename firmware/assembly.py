@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from types import MappingProxyType
 
@@ -39,12 +39,13 @@ def new_table(
     coded: bool = False,
 ) -> Table:
     """A table by the settings, with the game or the result that was on it before a restart."""
+    start_us = clock.now_us()
     table = Table(
         settings.match,
         settings.touch_times,
         settings.phase_times,
         draw_lot=lambda: chance.choice(("a", "b")),
-        start_us=clock.now_us(),
+        start_us=start_us,
         games=found.games,
         chosen=chosen,
         brightness_pct=board.brightness_pct,
@@ -52,7 +53,7 @@ def new_table(
         coded=coded,
     )
     if found.save is not None:
-        table.resume(game_from(found.save), match_from(found.save), found.save.game, clock.now_us())
+        table.resume(game_from(found.save), match_from(found.save), found.save.game, start_us)
     return table
 
 
@@ -67,10 +68,11 @@ class Assembly:
         state: StateDirectory,
         chance: Random,
         notes: Mapping[str, Part] = MappingProxyType({}),
+        make: Callable[..., Engine] = Engine,
     ) -> None:
         """Waits for the disk; raises nothing that the disk could be the cause of.
 
-        `notes`: the health of what stays as it is while the board runs.
+        `notes`: the health of what stays as it is while the board runs. `make`: what makes an engine of its parts.
         """
         last, chosen_sentence = chosen.load(state.path)
         self.token, token_sentence = token_in(state.path)
@@ -82,7 +84,7 @@ class Assembly:
         settings = started.settings
         evening = Evening(quiet.hours(settings.quiet.hours), minute, settings.quiet.screen_off_s * S)
         parts = {"settings": started.part, **notes}
-        engine = Engine(table, board, Lights(), self.journal, parts, self._chosen.put, evening)
+        engine = make(table, board, Lights(), self.journal, parts, self._chosen.put, evening)
         self.app = App(engine, clock)
 
     def rounds(self) -> dict[str, int]:

@@ -30,6 +30,7 @@ from firmware.commands_rules import add_perft, add_replay
 from firmware.commands_serve import Peer, add_serve
 from firmware.commands_state import add_state_commands
 from firmware.commands_test import add_map, add_selftest
+from firmware.commands_trace import add_trace
 from firmware.engine import Engine
 from firmware.game import Game
 from firmware.game_record import game_of
@@ -62,6 +63,7 @@ EXAMPLES = """examples:
   morbak ctl status                      how the board that runs is, and what is set
   morbak token                           what an operator has to show, and a code for his phone
   morbak board serve --port /tmp/board   a simulated board at the end of a cable; play: --board serial:/tmp/board
+  morbak trace record evening.jsonl      play, and record all of it; `morbak trace replay` plays it again
   morbak soak --games 50 --seed 1        whole games through simulated wires in virtual time
 
 exit status: 0 ok, 1 a check failed, 2 usage or configuration
@@ -107,7 +109,9 @@ def _parser() -> argparse.ArgumentParser:
     nothing = "say what to do, such as `morbak run`; all of it: morbak --help"
     parser.set_defaults(command=lambda _: parser.error(nothing))
     commands = parser.add_subparsers(metavar="COMMAND")
-    _add_run(commands.add_parser("run", help="play: open a board and serve its page"))
+    play = commands.add_parser("run", help="play: open a board and serve its page")
+    play.set_defaults(trace=None, most_mb=0)  # as `trace record` has them
+    _add_run(play)
     records = add_records(commands.add_parser("records", help="the games that were finished on this board"))
     _add_record_play(records.add_parser("play", help="one game plays itself again on a simulated board"))
     add_config(commands.add_parser("config", help="check and show the settings"))
@@ -122,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     add_ctl(commands.add_parser("ctl", help="ask and steer the board that runs: status, mask, clean, end, restart"))
     add_token(commands.add_parser("token", help="the operator's token, and a code that leads a phone to his page"))
     add_report(commands.add_parser("report", help="a bundle for a bug report, without anything personal"))
+    add_trace(commands.add_parser("trace", help="record all that enters and leaves the firmware; replay it"), _add_run)
     add_state_commands(commands.add_parser("state", help="carry games, records and choices to another board, and back"))
     add_replay(commands.add_parser("replay", help="check and complete game records"))
     add_perft(commands.add_parser("perft", help="count the action sequences of a length"))

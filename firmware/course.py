@@ -67,9 +67,9 @@ class Course(Judging):
         where none was; `sound`: whether it can be heard; `coded`: whether there is a code for operators to show.
         """
         super().__init__(touch_times, start_us)
-        self.times, self.brightness_pct, self._draw_lot = phase_times, brightness_pct, draw_lot
+        self.times, self.brightness_pct, self.draw_lot = phase_times, brightness_pct, draw_lot
         self.sound, self.coded = sound, coded
-        self._given = match
+        self.given = match
         self._usual = self.match = usual(match, chosen)
         self.phase: Phase = "attract"
         self.phase_us = start_us
@@ -327,7 +327,7 @@ class Course(Judging):
     def _lobby_over(self, t_us: int) -> None:
         if self.game is None:
             self.lot_us = t_us
-            self._new_game(self._draw_lot())
+            self._new_game(self.draw_lot())
         else:
             self._start_play(t_us)
 

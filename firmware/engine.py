@@ -21,7 +21,7 @@ from firmware.orders import Order
 from firmware.quiet import QUIET_PCT, Hours, Screen
 from firmware.sight import Unseen
 from firmware.snapshot import Snapshot
-from firmware.sounds import NOTES, Sounds
+from firmware.sounds import NOTES, Sound, Sounds
 from firmware.strips import StripLights
 from firmware.table import Answering, Table
 from firmware.wear import Wear
@@ -29,13 +29,17 @@ from hal.ports import Board, Edge, Part, Scan
 
 
 class Picture(NamedTuple):
-    """What the LEDs should show from now on, how bright, and the press it answers: its time, when heard, its cell."""
+    """What the LEDs should show from now on, how bright, and the press it answers: its time, when heard, its cell.
+
+    `n`: how many pictures there were before it.
+    """
 
     snapshot: Snapshot
     brightness_pct: int
     edge_us: int = 0
     heard_us: int = 0
     cell: int = 0
+    n: int = 0
 
 
 class Evening(NamedTuple):
@@ -142,7 +146,8 @@ class Engine:
         if self._keeper is not None:
             self._keeper.beat(t_us)
         self._sound(t_us)  # time runs short without anything happening
-        self._parts = self.board.health() | self._own_parts(t_us) | dict(self._notes)
+        health, lost_edges = self._outside()
+        self._parts = {**health, **self._own_parts(t_us, lost_edges)}
         self._look_at_the_hour(t_us)
         failed = not all(part.ok for part in self._parts.values())
         if failed != (self._fault_us is not None):
@@ -190,16 +195,7 @@ class Engine:
 
     def light(self, t_us: int) -> bool:
         """Draw what is due at `t_us` and put it on the board; True if a frame was sent."""
-        picture = self._picture
-        turned = picture.brightness_pct != self._shone_pct
-        if turned:
-            self.board.dim(picture.brightness_pct)
-            self._shone_pct = picture.brightness_pct
-        frame = self._frames.step(picture.snapshot, t_us, self.board.dimmed or turned)
-        if frame is None:
-            return False
-        self._drawn_us, self._answered = t_us, picture if self.board.show(frame, t_us) else None
-        return True
+        return self._draw(self._picture, self.board.dimmed, t_us) is not None
 
     def latched(self, t_us: int) -> None:
         """The frame sent last has latched at `t_us`: measure the newest press it answers, once."""
@@ -209,16 +205,28 @@ class Engine:
             self.meter.touch(picture.edge_us, picture.heard_us, self._drawn_us, t_us)
             self.wear.answered(picture.cell, t_us - picture.edge_us)
 
+    def _draw(self, picture: Picture, dimmed: bool, t_us: int) -> bytes | None:
+        """Send the frame that is due of a picture, if one is; `dimmed`: the current limit held the last one back."""
+        turned = picture.brightness_pct != self._shone_pct
+        if turned:
+            self.board.dim(picture.brightness_pct)
+            self._shone_pct = picture.brightness_pct
+        frame = self._frames.step(picture.snapshot, t_us, dimmed or turned)
+        if frame is not None:
+            self._drawn_us, self._answered = t_us, picture if self.board.show(frame, t_us) else None
+        return frame
+
     # -- between them ------------------------------------------------------------------------------------------------
 
     def _publish(self, press: Edge | None, t_us: int) -> None:
         snapshot = self.table.snapshot
         if self._fault_us is not None:
             snapshot = snapshot._replace(fault_us=self._fault_us)
+        last, pct = self._picture, self.brightness_pct
         if press is None:
-            self._picture = self._picture._replace(snapshot=snapshot, brightness_pct=self.brightness_pct)
+            self._picture = last._replace(snapshot=snapshot, brightness_pct=pct, n=last.n + 1)
         else:
-            self._picture = Picture(snapshot, self.brightness_pct, press.t_us, t_us, press.cell)
+            self._picture = Picture(snapshot, pct, press.t_us, t_us, press.cell, last.n + 1)
 
     @property
     def brightness_pct(self) -> int:
@@ -256,7 +264,7 @@ class Engine:
         self._sound(t_us)
         if self.table.stuck != self._stuck:
             self._stuck = self.table.stuck
-            self.board.expect(sum(1 << cell for cell in self._stuck))
+            self._expect(sum(1 << cell for cell in self._stuck))
         if self.table.chosen is not self._chosen:
             self._chosen = self.table.chosen
             self._choose(self._chosen)
@@ -264,16 +272,26 @@ class Engine:
     def _sound(self, t_us: int) -> None:
         sound, volume_pct = self._sounds.step(self.table, t_us), self.table.chosen.volume_pct
         if sound is not None and volume_pct and self.board.capabilities.sound and not self.screen.quiet:
-            self.board.tone(NOTES[sound], volume_pct)
+            self._tone(sound, volume_pct)
 
-    def _own_parts(self, t_us: int) -> dict[str, Part]:
+    def _tone(self, sound: Sound, volume_pct: int) -> None:
+        self.board.tone(NOTES[sound], volume_pct)
+
+    def _expect(self, stuck: int) -> None:
+        self.board.expect(stuck)
+
+    def _outside(self) -> tuple[Mapping[str, Part], int]:
+        """The health of the board and of what stays as it is, and how many edges the scan thread has lost."""
+        return self.board.health() | dict(self._notes), self.lost_edges
+
+    def _own_parts(self, t_us: int, lost_edges: int) -> dict[str, Part]:
         stuck, out = _names(self.table.stuck), _names(self.table.out - self.table.stuck)
         pressed = f"{stuck}: pressed for 20 s and more; lift what lies there, or clean the contact."
         masked = f"{out}: out of use; play there with two cells of the edge, or with the menu's cursor."
-        lost = f"{self.lost_edges} touches were lost: the computer was too slow."
+        lost = f"{lost_edges} touches were lost: the computer was too slow."
         return {
             "cells": Part(False, pressed) if stuck else Part(not out, masked if out else "ok"),
-            "queue": Part(False, lost) if self.lost_edges else Part(True, "ok"),
+            "queue": Part(False, lost) if lost_edges else Part(True, "ok"),
         } | ({"journal": self._keeper.part(t_us)} if self._keeper is not None else {})
 
 

@@ -104,6 +104,6 @@ class Orders(Course):
     def _choose_order(self, order: Order, _t_us: int) -> None:
         """What is set counts from the next match on; light, words and sound at once."""
         self.chosen = msgspec.structs.replace(self.chosen, **dict(order.changes))
-        self._usual = usual(self._given, self.chosen)
+        self._usual = usual(self.given, self.chosen)
         if self.phase == "attract" and self.game is None:
             self.match = self._usual

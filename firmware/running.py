@@ -20,6 +20,7 @@ from firmware.arguments import Misuse, profile
 from firmware.assembly import Assembly
 from firmware.attendant import attended
 from firmware.cable_wait import awaited
+from firmware.engine import Engine
 from firmware.events import Recent, listen
 from firmware.operator_token import token_in
 from firmware.reachable import reachable, start_anew
@@ -27,6 +28,7 @@ from firmware.safe_mode import safe_app
 from firmware.serving import Opened, address, end_on_signals, listen_on, serve
 from firmware.start_record import StartRecord
 from firmware.state_directory import StateDirectory, default
+from firmware.trace_recorder import MB, recording
 from hal.drivers import SIMULATED
 from hal.errors import BoardError
 from hal.opening import open_lights
@@ -60,6 +62,7 @@ def _run_well(parsed: argparse.Namespace, opener: Opener, start: StartRecord, re
     with (
         listen_on(parsed.host, parsed.port) as listener,
         contextlib.closing(StateDirectory.open(parsed.state)) as state,
+        recording(parsed.trace, parsed.most_mb * MB, board.matrix.driver) as make,
     ):
         started = settings_file.settle(choice, board, state.path)
         log.info("Settings: %s.", started.source.file)
@@ -67,7 +70,7 @@ def _run_well(parsed: argparse.Namespace, opener: Opener, start: StartRecord, re
             if sentence is not None:
                 log.warning("%s", sentence)
         state.tell(*settings_file.keep(started, board, state.path))
-        return asyncio.run(_play(opener, board, started, parsed, listener, state, start, recent))
+        return asyncio.run(_play(opener, board, started, parsed, listener, state, start, recent, make))
 
 
 async def _play(
@@ -79,12 +82,13 @@ async def _play(
     state: StateDirectory,
     start: StartRecord,
     recent: Recent,
+    make: Callable[..., Engine],
 ) -> bool:
     """Put the board together and play until a signal or an operator ends it; True if it is to be started anew."""
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed
     with good_start.watched(profile, state.path):
         opened = opener(profile, seed)
-    assembly = Assembly(opened.board, opened.clock, started, state, random.Random(seed))
+    assembly = Assembly(opened.board, opened.clock, started, state, random.Random(seed), make=make)
     end_on_signals(assembly.app)  # before the line below: whoever has read it may end the board
     app = assembly.app
     try:
@@ -101,6 +105,8 @@ async def _play(
 
 def _run_safe(parsed: argparse.Namespace, opener: Opener, start: StartRecord, recent: Recent) -> bool:
     """Rest in safe mode; what cannot be had, be it the page or the LEDs, is logged and done without."""
+    if parsed.trace is not None:
+        log.error("No trace: a board in safe mode hears nothing.")
     with contextlib.ExitStack() as held:
         listener, token, path = None, "", default(os.environ)
         try:

@@ -104,18 +104,20 @@ class Watch:
 
 
 @contextmanager
-def running(*arguments: str, cwd: Path | None = None, program: tuple[str, ...] = PROGRAM) -> Iterator[Live]:
+def running(
+    *arguments: str, cwd: Path | None = None, program: tuple[str, ...] = PROGRAM, command: tuple[str, ...] = ("run",)
+) -> Iterator[Live]:
     """`morbak run --port 0` with more arguments, on a state of its own unless `--state` is one of them.
 
-    `program`: what Python runs instead of the command itself.
+    `program`: what Python runs instead of the command itself; `command`: what is asked of it instead of `run`.
     """
     if "--state" in arguments:
-        with _running((*program, "run", "--port", "0", *arguments), cwd) as live:
+        with _running((*program, *command, "--port", "0", *arguments), cwd) as live:
             yield live
     else:
         with (
             TemporaryDirectory() as state,
-            _running((*program, "run", "--port", "0", *arguments, "--state", state), cwd) as live,
+            _running((*program, *command, "--port", "0", *arguments, "--state", state), cwd) as live,
         ):
             yield live
 

@@ -36,6 +36,7 @@ PURE = {
     "firmware/save.py", "firmware/settings_text.py", "firmware/sight.py", "firmware/snapshot.py", "firmware/state.py",
     "firmware/starts.py", "firmware/state_archive.py", "firmware/table.py", "firmware/watchdog.py",
     "firmware/kiosk.py", "firmware/service_files.py",
+    "firmware/trace.py", "firmware/trace_replay.py", "firmware/trace_tape.py", "firmware/trace_witness.py",
 }  # fmt: skip
 IMPURE_MODULES = {
     "asyncio", "datetime", "io", "logging", "multiprocessing", "os", "pathlib", "queue", "random", "secrets",
