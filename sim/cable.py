@@ -41,7 +41,7 @@ SOUND = CableFaults()
 
 def parse(pairs: list[str]) -> CableFaults:
     """Faults from `KEY=VALUE` each. Raises ProfileError naming the key, the value and the rule."""
-    known = {field.name: type(field.default) for field in fields(CableFaults)}
+    known = {field.name: int if field.type == "int" else float for field in fields(CableFaults)}
     given: dict[str, float] = {}
     for key, _, value in (pair.partition("=") for pair in pairs):
         if key not in known:
