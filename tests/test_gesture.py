@@ -95,6 +95,18 @@ def test_a_palm_is_ignored() -> None:
     assert [("tap", 7, 240)] == [event for event in play(Gesture(TIMES), script, 3000) if event[0] in ("tap", "hold")]
 
 
+def test_four_corners_held_are_a_palm_and_restart_nothing() -> None:
+    """Held for 6 s the corners come to nothing, their menu included: a board in public is restarted by its operator,
+    and one that freezes by its watchdog, which needs no finger (case G10).
+    """
+    gesture = Gesture(TIMES)
+    gesture.chords = {frozenset((0, 48)): Chord("menu", 2000 * MS)}
+    script = [(t, "+", cell) for t, cell in enumerate((0, 6, 42, 48))] + [
+        (6000 + cell, "-", cell) for cell in (0, 6, 42, 48)
+    ]
+    assert [] == [event for event in play(gesture, script, 9000) if event[0] in ("tap", "hold", "chord")]
+
+
 def test_a_chord_fires_while_it_is_held() -> None:
     """Exactly the two cells of a chord arm it and nothing else; it fires when both were held long enough."""
     gesture = Gesture(TIMES)

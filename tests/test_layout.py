@@ -113,6 +113,23 @@ def test_device_libraries_stay_in_the_drivers(path: Path) -> None:
         assert set() == tops(path) & DEVICE_LIBRARIES
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").glob("test_*.py")), ids=name_of)
+def test_a_test_waits_for_events_and_not_for_the_clock(path: Path) -> None:
+    """A sleep stands in a loop that looks for something, or in a file of tests that are marked realtime (case C17)."""
+    text = path.read_text(encoding="utf-8")
+    sleeps, polls = (
+        {
+            call.lineno
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, kinds)
+            for call in ast.walk(node)
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "time.sleep"
+        }
+        for kinds in (ast.Module, (ast.While, ast.For))
+    )
+    assert "realtime" in text or set() == sleeps - polls
+
+
 def test_every_pure_part_is_there() -> None:
     """The list of pure parts names no file that is gone."""
     assert [] == sorted(name for name in PURE if not (ROOT / name).exists())

@@ -131,7 +131,7 @@ def test_a_flood_without_an_end_is_counted_and_not_kept() -> None:
 
 @given(st.sampled_from(VECTORS["messages"]), st.integers(1, 0xFFFF), st.data())
 def test_a_burst_of_errors_is_always_found(message: dict[str, Any], burst: int, data: st.DataObject) -> None:
-    """Up to 16 wrong bits in a row anywhere in a message or its CRC, and it is dropped and counted."""
+    """Up to 16 wrong bits in a row anywhere in a message or its CRC: dropped and counted (case D23)."""
     wire = bytes.fromhex(message["wire"])
     true = link.unstuff(wire[:-1])
     bits = int.from_bytes(true, "big") ^ burst << data.draw(st.integers(0, 8 * len(true) - 16))

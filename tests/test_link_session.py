@@ -61,7 +61,7 @@ def test_edges_come_with_their_own_times() -> None:
 
 
 def test_a_word_comes_every_five_milliseconds() -> None:
-    """What is known is never older than the release debounce, a word and the way of a millisecond each."""
+    """Unasked: what is known is never older than the release debounce, a word and the way of 1 ms each (case D22)."""
     rig = started()
     rig.lag_us.clear()
     rig.tap(3)
