@@ -74,7 +74,9 @@ def listen_on(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = "another program has it; choose another with --port" if "in use" in reason.lower() else reason
+        hint = "another program has it (`sudo ss -ltnp` says which); stop that, or choose another with --port"
+        if "in use" not in reason.lower():
+            hint = reason
         if error.errno == errno.EADDRNOTAVAIL:
             hint = "this machine has no such address; 0.0.0.0 is all it has, and without --host it is itself alone"
         raise Misuse(f"cannot listen on {host} port {port}: {hint}.") from error

@@ -225,7 +225,7 @@ def test_a_port_that_is_taken_is_said(capsys: Output, tmp_path: Path) -> None:
         assert 2 == main(["run", "--port", port, "--state", str(tmp_path / "state")])
     told = capsys.readouterr().err.strip().splitlines()
     assert (
-        f"morbak: cannot listen on 127.0.0.1 port {port}: another program has it; choose another with --port."
-        == told[-1]
+        f"morbak: cannot listen on 127.0.0.1 port {port}: another program has it "
+        "(`sudo ss -ltnp` says which); stop that, or choose another with --port." == told[-1]
     )
     assert not (tmp_path / "state").exists()

@@ -141,5 +141,5 @@ def _cannot_open(name: str, fault: BaseException) -> str:
     if number == 13:
         return f"{name} is not ours to open: `sudo usermod -aG dialout $USER`, then log in again"
     if number in (11, 16) or "lock" in text:
-        return f"{name} is in use by another program; stop that first"
+        return f"{name} is in use by another program: stop that first; `sudo fuser {name}` says which"
     return f"{name} cannot be opened as a serial port: {getattr(fault, 'strerror', None) or text}"
