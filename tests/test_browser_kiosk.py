@@ -138,10 +138,13 @@ def test_a_screen_is_dark_while_the_board_says_so() -> None:
 
 
 def test_a_board_that_is_wiped_says_so() -> None:
-    """While the board is deaf the page says why, in place of whatever else is wrong."""
+    """While the board is deaf the page says why, in place of what else is wrong and of what a touch would do."""
     with stub_board() as stub, opened(stub) as page:
         stub.fail(journal="not saved: no room")
+        stub.say(phase="paused")
+        expect(page.locator("#hint")).to_contain_text("tap")
         stub.say(cleans_ms=30_000)
+        expect(page.locator("#hint")).to_have_text("")
         expect(page.locator("#notice")).to_have_text("The board is being wiped and feels nothing.")
         stub.say(cleans_ms=None)
         expect(page.locator("#notice")).to_contain_text("Not saved")

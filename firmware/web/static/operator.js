@@ -207,7 +207,8 @@ class Desk {
   #showLog(lines) {
     get("log").replaceChildren(...lines.reverse().map(({ at, level, text }) => {
       const item = document.createElement("li");
-      const short = text.length > LINE ? `${text.slice(0, LINE)}…` : text; // the report has all of it
+      const line = text.replace(/ stack=".*/, ""); // the report has all of it
+      const short = line.length > LINE ? `${line.slice(0, LINE)}…` : line;
       item.textContent = `${at.slice(0, 19).replace("T", " ")}  ${short}`;
       item.dataset.level = level;
       return item;

@@ -70,7 +70,8 @@ export class Sentences {
 
   /** What can be done now, where no cell is pointed at. */
   next(view) {
-    const { scene, menu, match, masked } = view;
+    const { scene, menu, match, masked, cleans_ms } = view;
+    if (cleans_ms != null) return ""; // a board that is wiped feels nothing
     if (menu?.asked) return this.#words.say("next.asked");
     if (scene === "result" && match?.over && match.series > 1) return this.#words.say("next.match");
     if (scene === "result") return this.#words.say("next.result", { side: this.#side(nextStarter(view)) });
