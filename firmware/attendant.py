@@ -18,8 +18,10 @@ from hal.ports import Clock
 
 log = logging.getLogger("morbak")
 
-# The watchdog's time in the unit is 3 s; LEDs at rest come round once a second.
+# The watchdog's time in the unit is 2 s.
 PERIOD_S: Final = 0.25
+# Until every part has come round for the first time: a start is told as soon as it has succeeded.
+STARTS_S: Final = 0.025
 
 
 class Attendant:
@@ -44,7 +46,7 @@ class Attendant:
         """Until it is cancelled."""
         while True:
             self.step()
-            await asyncio.sleep(PERIOD_S)
+            await asyncio.sleep(PERIOD_S if self._ready else STARTS_S)
 
     def step(self) -> None:
         """One look at every part."""

@@ -12,25 +12,15 @@ import random
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from firmware import config
 from firmware.app import App, RealClock
 from firmware.arguments import Misuse, add_board, count, port, profile
 from firmware.assembly import new_table
-from firmware.commands_board import add_doctor, add_pinout
-from firmware.commands_cable import Worn
-from firmware.commands_config import add_config
-from firmware.commands_install import add_install
-from firmware.commands_kiosk import add_kiosk
-from firmware.commands_operator import add_ctl, add_report, add_token
-from firmware.commands_records import add_numbered, add_records, one
-from firmware.commands_rules import add_perft, add_replay
-from firmware.commands_serve import Peer, add_serve
-from firmware.commands_state import add_state_commands
-from firmware.commands_test import add_map, add_selftest
-from firmware.commands_trace import add_trace
 from firmware.engine import Engine
 from firmware.game import Game
 from firmware.game_record import game_of
@@ -38,12 +28,16 @@ from firmware.lights import Lights
 from firmware.replay import Replay
 from firmware.running import run
 from firmware.serving import Opened, address, end_on_signals, listen_on, serve
-from firmware.station import Station
 from firmware.version import version
 from hal.drivers import SIMULATED
 from hal.errors import BoardError
 from hal.opening import open_board
 from hal.profile import Profile
+
+if TYPE_CHECKING:
+    from firmware.commands_cable import Worn
+    from firmware.commands_serve import Peer
+    from firmware.station import Station
 
 log = logging.getLogger("morbak")
 
@@ -72,7 +66,8 @@ exit status: 0 ok, 1 a check failed, 2 usage or configuration
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    parsed = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    parsed = _parser(next((word for word in given if not word.startswith("-")), "")).parse_args(given)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     try:
         status: int = parsed.command(parsed)
@@ -98,7 +93,11 @@ def _deaf() -> int:
     return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+_Add = Callable[[argparse.ArgumentParser], None]
+
+
+def _parser(wanted: str) -> argparse.ArgumentParser:
+    """Knows every command by name, and all of the wanted one; a board that starts waits for no other's modules."""
     parser = argparse.ArgumentParser(
         prog="morbak",
         description="The electronic MORBAK board.",
@@ -109,32 +108,51 @@ def _parser() -> argparse.ArgumentParser:
     nothing = "say what to do, such as `morbak run`; all of it: morbak --help"
     parser.set_defaults(command=lambda _: parser.error(nothing))
     commands = parser.add_subparsers(metavar="COMMAND")
-    play = commands.add_parser("run", help="play: open a board and serve its page")
-    play.set_defaults(trace=None, most_mb=0)  # as `trace record` has them
-    _add_run(play)
-    records = add_records(commands.add_parser("records", help="the games that were finished on this board"))
-    _add_record_play(records.add_parser("play", help="one game plays itself again on a simulated board"))
-    add_config(commands.add_parser("config", help="check and show the settings"))
-    add_install(commands.add_parser("install", help="have the board start by itself at power-on, as a service"))
-    add_kiosk(commands.add_parser("kiosk", help="show the page on the screen of this machine"))
-    add_doctor(commands.add_parser("doctor", help="say what is wrong with this machine, and how to mend it"))
-    add_pinout(commands.add_parser("pinout", help="the wiring of a board as a picture, and what to buy for it"))
-    add_map(commands.add_parser("map", help="a guided walk that finds how a board is wired"), _workbench)
-    add_selftest(commands.add_parser("selftest", help="a guided test of every LED and every contact"), _workbench)
-    board = commands.add_parser("board", help="this computer's board as one at the end of a cable, or a worn cable")
-    add_serve(board, _at_a_cable, _worn)
-    add_ctl(commands.add_parser("ctl", help="ask and steer the board that runs: status, mask, clean, end, restart"))
-    add_token(commands.add_parser("token", help="the operator's token, and a code that leads a phone to his page"))
-    add_report(commands.add_parser("report", help="a bundle for a bug report, without anything personal"))
-    add_trace(commands.add_parser("trace", help="record all that enters and leaves the firmware; replay it"), _add_run)
-    add_state_commands(commands.add_parser("state", help="carry games, records and choices to another board, and back"))
-    add_replay(commands.add_parser("replay", help="check and complete game records"))
-    add_perft(commands.add_parser("perft", help="count the action sequences of a length"))
-    _add_soak(commands.add_parser("soak", help="play whole games through simulated wires in virtual time"))
+    for name, (add, promise) in _commands().items():
+        command = commands.add_parser(name, help=promise)
+        if name == wanted:
+            add(command)
     return parser
 
 
+def _commands() -> dict[str, tuple[_Add, str]]:
+    """What adds a command's arguments, and what it promises, by name."""
+    board = _of("serve:add_serve", _at_a_cable, _worn)
+    map_, selftest = _of("test:add_map", _workbench), _of("test:add_selftest", _workbench)
+    return {
+        "run": (_add_play, "play: open a board and serve its page"),
+        "records": (_add_records, "the games that were finished on this board"),
+        "config": (_of("config:add_config"), "check and show the settings"),
+        "install": (_of("install:add_install"), "have the board start by itself at power-on, as a service"),
+        "kiosk": (_of("kiosk:add_kiosk"), "show the page on the screen of this machine"),
+        "doctor": (_of("board:add_doctor"), "say what is wrong with this machine, and how to mend it"),
+        "pinout": (_of("board:add_pinout"), "the wiring of a board as a picture, and what to buy for it"),
+        "map": (map_, "a guided walk that finds how a board is wired"),
+        "selftest": (selftest, "a guided test of every LED and every contact"),
+        "board": (board, "this computer's board as one at the end of a cable, or a worn cable"),
+        "ctl": (_of("operator:add_ctl"), "ask and steer the board that runs: status, mask, clean, end, restart"),
+        "token": (_of("operator:add_token"), "the operator's token, and a code that leads a phone to his page"),
+        "report": (_of("operator:add_report"), "a bundle for a bug report, without anything personal"),
+        "trace": (_of("trace:add_trace", _add_run), "record all that enters and leaves the firmware; replay it"),
+        "state": (_of("state:add_state_commands"), "carry games, records and choices to another board, and back"),
+        "replay": (_of("rules:add_replay"), "check and complete game records"),
+        "perft": (_of("rules:add_perft"), "count the action sequences of a length"),
+        "soak": (_add_soak, "play whole games through simulated wires in virtual time"),
+    }
+
+
+def _of(place: str, *more: object) -> _Add:
+    """What adds a command's arguments, found in its own module, which is imported for that alone."""
+    module, _, function = place.partition(":")
+    return lambda parser: getattr(import_module(f"firmware.commands_{module}"), function)(parser, *more)
+
+
 # -- run ---------------------------------------------------------------------------------------------------------
+
+
+def _add_play(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(trace=None, most_mb=0)  # as `trace record` has them
+    _add_run(parser)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -207,17 +225,22 @@ def _worn(board: str, path: str, faults: list[str], seed: int) -> Worn:
     return WornCable(board, path, parse(faults), seed)
 
 
-# -- records play --------------------------------------------------------------------------------------------------
+# -- records --------------------------------------------------------------------------------------------------------
 
 
-def _add_record_play(parser: argparse.ArgumentParser) -> None:
-    add_numbered(parser)
-    add_board(parser)
-    _add_page(parser)
-    parser.set_defaults(command=_play_record)
+def _add_records(parser: argparse.ArgumentParser) -> None:
+    from firmware.commands_records import add_numbered, add_records
+
+    play = add_records(parser).add_parser("play", help="one game plays itself again on a simulated board")
+    add_numbered(play)
+    add_board(play)
+    _add_page(play)
+    play.set_defaults(command=_play_record)
 
 
 def _play_record(parsed: argparse.Namespace) -> int:
+    from firmware.commands_records import one
+
     found, game = profile(parsed.board), game_of(one(parsed))
     with listen_on(parsed.host, parsed.port) as listener:
         return asyncio.run(_replay(found, game, parsed, listener))

@@ -5,6 +5,7 @@ What this needs is imported for boards of wires only: a simulated one does not w
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -21,17 +22,19 @@ log = logging.getLogger("morbak")
 
 @contextlib.contextmanager
 def watched(profile: Profile, state: Path) -> Iterator[None]:
-    """Around the opening of a board: versions are kept when it opens, and what changed since is logged when not."""
-    if profile.matrix.driver == SIMULATED:
-        yield
-        return
+    """Around the opening of a board: where it does not open, what has changed since it last did is logged."""
     try:
         yield
     except PartError:
-        if sentence := changes(state):
+        if profile.matrix.driver != SIMULATED and (sentence := changes(state)):
             log.warning("%s", sentence)
         raise
-    keep(state)
+
+
+async def kept(profile: Profile, state: Path) -> None:
+    """Keep what a board that has opened was opened with, beside the loop: the board plays meanwhile."""
+    if profile.matrix.driver != SIMULATED:
+        await asyncio.to_thread(keep, state)
 
 
 def keep(state: Path) -> None:

@@ -97,7 +97,10 @@ async def _play(
             attended(RealClock(), assembly.rounds, start, app.engine.sentence),
         ):
             print(f"The board is at {address(parsed.host, listener)}  (seed {seed}; Ctrl-C ends)", flush=True)
-            await serve(app, opened, parsed, listener, assembly.journal.records, operating, assembly.token)
+            await asyncio.gather(
+                serve(app, opened, parsed, listener, assembly.journal.records, operating, assembly.token),
+                good_start.kept(profile, state.path),
+            )
     finally:
         await asyncio.to_thread(assembly.close)
     return app.again

@@ -6,10 +6,12 @@ import argparse
 import asyncio
 import contextlib
 import errno
+import logging
 import signal
 import socket
 import webbrowser
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import NamedTuple
 
 from firmware.app import App
@@ -18,6 +20,8 @@ from firmware.operating import Operating
 from firmware.web.messages import World
 from firmware.web.touches import Contacts
 from hal.ports import Board, Clock
+
+log = logging.getLogger("morbak")
 
 
 class Opened(NamedTuple):
@@ -38,7 +42,30 @@ async def serve(
     operating: Operating | None = None,
     token: str = "",
 ) -> None:
-    """Run an app with its page, until a signal or the app itself ends it."""
+    """Run an app, and as soon as it can be had its page, until a signal or the app itself ends it."""
+    ended = asyncio.Event()
+    page = asyncio.create_task(_page(ended, app, opened, parsed, listener, records, operating, token))
+    page.add_done_callback(_lost)
+    try:
+        await app.run()
+    finally:
+        ended.set()
+        await page
+
+
+async def _page(
+    ended: asyncio.Event,
+    app: App,
+    opened: Opened,
+    parsed: argparse.Namespace,
+    listener: socket.socket,
+    records: Callable[[], Iterator[str]],
+    operating: Operating | None,
+    token: str,
+) -> None:
+    """The page of an app, until that has ended; whoever asks before it is there waits at the listener."""
+    for name in ("operator", "server"):  # half of what a start waits for; the board plays meanwhile
+        await asyncio.to_thread(import_module, f"firmware.web.{name}")
     from firmware.web.address import phone_address
     from firmware.web.operator import Operator
     from firmware.web.server import Server, Web
@@ -52,11 +79,17 @@ async def serve(
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     clocks = asyncio.create_task(web.tell_clocks())
     try:
-        await app.run()
+        await ended.wait()
     finally:
         clocks.cancel()
         server.should_exit = True
         await serving
+
+
+def _lost(page: asyncio.Task[None]) -> None:
+    """The board plays on without its page, which must not go unexplained."""
+    if not page.cancelled() and (error := page.exception()) is not None:
+        log.critical("the page failed: %s", error, exc_info=error)
 
 
 def end_on_signals(app: App) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 from firmware.events import say
 
 PERIOD_S: Final = 0.5
-# A start imports the page's server while the loop waits; nobody plays yet.
+# A start imports the page's server, and computes for as long; nobody plays yet.
 GRACE_S: Final = 3.0
 # The scan goes on meanwhile and no touch is lost; but a finger waits for its light. Human eyes notice from 100 ms on, a
 # busy machine's scheduler alone makes 100 to 200.

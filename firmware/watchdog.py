@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-# A part that is well comes round within a second: LEDs at rest are refreshed once a second.
-STALLED_US: Final = 1_500_000
+# A part that is well comes round twice a second, LEDs at rest with each look at the board's health; the watchdog bites
+# after two seconds.
+STALLED_US: Final = 1_000_000
 
 
 class Judge:
@@ -35,5 +36,5 @@ class Judge:
         return True
 
     def stalled(self, t_us: int) -> tuple[str, ...]:
-        """The parts that have not come round for a second and a half, by name."""
+        """The parts that have not come round for a second, by name."""
         return tuple(part for part, moved_us in self._moved_us.items() if t_us - moved_us >= STALLED_US)

@@ -49,6 +49,11 @@ class Live:
         """`GET /api/v1/state`."""
         return self.json("GET", "/api/v1/state")[1]
 
+    def settle(self) -> None:
+        """Wait until every part of a new board has been looked at."""
+        while "root" not in self.state()["health"]["parts"]:
+            time.sleep(0.02)
+
     def touch(self, cell: str, down: bool) -> None:
         """Move one contact; returns once it has moved."""
         assert (200, {"cell": cell, "down": down}) == self.json(
@@ -135,7 +140,9 @@ def _running(arguments: tuple[str, ...], cwd: Path | None) -> Iterator[Live]:
         assert process.stdout is not None
         for line in process.stdout:
             if found := re.search(r"http://[^ ]+:(\d+)/", line):
-                yield Live(process, int(found[1]))
+                live = Live(process, int(found[1]))
+                live.settle()
+                yield live
                 return
         raise AssertionError(f"morbak run ended with {process.wait()} before it served")
     finally:

@@ -229,3 +229,15 @@ def test_a_port_that_is_taken_is_said(capsys: Output, tmp_path: Path) -> None:
         "(`sudo ss -ltnp` says which); stop that, or choose another with --port." == told[-1]
     )
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("command", ["run", "config"])
+def test_a_command_waits_for_no_other(command: str) -> None:
+    """What other commands need is not imported, nor the page's server before the board plays: starts are short."""
+    code = f"""
+import sys
+from firmware import cli
+cli._parser({command!r})
+print(*sorted(name for name in sys.modules if name.startswith(("firmware.commands_", "uvicorn", "starlette"))))"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ([] if command == "run" else ["firmware.commands_config"]) == ran.stdout.split()

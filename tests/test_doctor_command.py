@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -203,8 +204,9 @@ def test_a_board_that_does_not_open_says_what_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What was upgraded since the last good start is logged when parts fail, and never for a simulated board (A34)."""
-    with good_start.watched(REFERENCE, tmp_path):
-        pass
+    for board in (load(shipped("sim")), REFERENCE):
+        assert [] == list(tmp_path.iterdir())
+        asyncio.run(good_start.kept(board, tmp_path))
     now = doctor_facts.versions()
     monkeypatch.setattr(doctor_facts, "versions", lambda: {**now, "Linux": "9.9"})
     for board in (load(shipped("sim")), REFERENCE):

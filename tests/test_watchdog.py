@@ -35,7 +35,7 @@ def test_fed_when_all_have_come_round() -> None:
 
 @pytest.mark.parametrize("hangs", PARTS)
 def test_no_food_while_one_part_stands_still(hangs: str) -> None:
-    """Whichever part hangs, the dog is fed once more at most, and the part is named after a second and a half (F22)."""
+    """Whichever part hangs, the dog is fed once more at most, and the part is named after a second (F22)."""
     judge, t_us, rounds = Judge(), 0, dict.fromkeys(PARTS, 0)
     for _ in range(8):
         t_us += S // 4
@@ -53,7 +53,7 @@ def test_no_food_while_one_part_stands_still(hangs: str) -> None:
 
 
 def test_a_stall_is_told_no_sooner() -> None:
-    """LEDs at rest come round once a second, which is no stall."""
+    """A second is a stall, and less is none."""
     judge = Judge()
     judge.step(0, {"leds": 1})
     assert [(), ("leds",)] == [judge.stalled(STALLED_US - 1), judge.stalled(STALLED_US)]

@@ -67,7 +67,7 @@ class Web:
         self._operator = operator
         self._hub = Hub()
         self._screen = Screen(app.clock)
-        self._told = -1
+        self._told = self._engine.document(self._clock.now_us())["seq"]  # whoever comes is told of the state then
         app.changed.append(self._tell)
         self.asgi = Guard(self._routes(), [host])
 

@@ -25,6 +25,8 @@ ExecStart=
 ExecStart={python} {script} run --board ${{MORBAK_BOARD}} --host ${{MORBAK_HOST}} --port ${{MORBAK_PORT}}
 """
 DOWN_S = 0.3
+# Nobody looks for so long after a part has hung: there is one processor, and systemd keeps the times for later.
+SETTLES_S = 6
 
 
 def tap(cell: str) -> None:
@@ -90,6 +92,7 @@ def hang(part: str) -> dict[str, object]:
     Path(f"/run/hang-{part}").touch()
     hung = Path(f"/run/morbak-board/hung-{part}")
     hung_s = float(vpi.until(lambda: hung.exists() and hung.read_text(), 60, 0.5))
+    time.sleep(SETTLES_S)
     killed_s = vpi.until(lambda: at(hung_s, "Watchdog timeout"), 30, 0.5)
     back_s = vpi.until(lambda: active(killed_s), 30, 0.5)
     after = until(state)
