@@ -35,7 +35,7 @@ ZONE: Final = ZoneInfo("Europe/Paris")
 NOON: Final = datetime(2026, 10, 24, 12, tzinfo=ZONE)
 NIGHT: Final = Hours(22 * 60, 8 * 60)
 # What the log of this board may keep, so that it rotates within the day: a file of so many bytes, and one before it.
-LOG_BYTES: Final = 5_000
+LOG_BYTES: Final = 3_000
 MOST_LOGGED: Final = 2_000_000  # a day; a journal that is allowed 50 MB keeps three weeks
 MOST_DISK: Final = 8_000_000
 
@@ -109,8 +109,7 @@ class KioskDay(Day):
         self._logged = Recent()
         for _ in range(KEPT):  # memory is measured against a full table
             self._logged.emit(logging.LogRecord("morbak", logging.INFO, "", 0, "x" * 120, (), None))
-        self._file = RotatingFileHandler(directory / "log", maxBytes=LOG_BYTES, backupCount=1)
-        self._counted = Counted()
+        self._file = Rotating(directory / "log")
         self._was_quiet = False
         self.changes: list[str] = []  # when quiet hours began and ended, in local time
         super().__init__(seed, hours, directory)
@@ -125,7 +124,7 @@ class KioskDay(Day):
     def run(self) -> Report:
         """Live the day with everything logged, then judge disk and log."""
         log = logging.getLogger("morbak")
-        handlers = (self._logged, self._file, self._counted)
+        handlers = (self._logged, self._file)
         level, propagate = log.level, log.propagate
         for handler in handlers:
             log.addHandler(handler)
@@ -140,7 +139,8 @@ class KioskDay(Day):
             log.propagate = propagate
             self._file.close()
         counts, disk = report.counts, sum(file.stat().st_size for file in self._directory.glob("log*"))
-        counts["log_lines"], counts["log_bytes"], counts["log_disk_bytes"] = *self._counted.figures, disk
+        counts["log_lines"], counts["log_bytes"] = self._file.lines, self._file.bytes
+        counts["log_disk_bytes"], counts["log_rotations"] = disk, self._file.rotations
         self._must(disk <= 2 * LOG_BYTES, f"the log takes {disk} bytes of disk")
         self._must(counts["log_bytes"] <= MOST_LOGGED, f"{counts['log_bytes']} bytes were logged")
         self._must(counts["state_bytes"] <= MOST_DISK, f"the state directory took {counts['state_bytes']} bytes")
@@ -180,17 +180,22 @@ class KioskDay(Day):
             self.report.violations.append(otherwise)
 
 
-class Counted(logging.Handler):
-    """Counts what is logged. `figures`: lines and bytes."""
+class Rotating(RotatingFileHandler):
+    """A log that keeps `LOG_BYTES`, and as much again of what was before; counts its lines, bytes and rotations."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.figures = (0, 0)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=LOG_BYTES, backupCount=1)
+        self.lines, self.bytes, self.rotations = 0, 0, 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count one line."""
-        lines, size = self.figures
-        self.figures = lines + 1, size + len(self.format(record).encode()) + 1
+        """Log one line."""
+        self.lines, self.bytes = self.lines + 1, self.bytes + len(self.format(record).encode()) + 1
+        super().emit(record)
+
+    def doRollover(self) -> None:  # noqa: N802 - logging's own name
+        """Begin another file."""
+        self.rotations += 1
+        super().doRollover()
 
 
 def kiosk_day(hours: float, seed: int) -> Report:

@@ -29,6 +29,7 @@ def test_a_day_in_a_kiosk_keeps_quiet_hours_and_bounds(prove: bool, seed: int) -
     report = kiosk_day(24 if prove else 0.1, seed)
     assert [] == report.violations
     assert report.counts["log_lines"] > 0
+    assert report.counts["log_rotations"] >= (3 if prove else 0)
 
 
 def test_an_evening_becomes_quiet_at_ten(tmp_path: Path) -> None:
