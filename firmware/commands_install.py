@@ -63,8 +63,16 @@ def _install(parsed: argparse.Namespace) -> int:
     done = True
     for command in _commands(system, written, _units(system, wanted, kiosk)):
         done = system.run(*command) and done  # what can be done is done
-    print("Installed." if done else "The system refused; see above.", "" if written else "Nothing had changed.")
+    print(_outcome(done, bool(written), dry=parsed.dry_run))
     return 0 if done else 1
+
+
+def _outcome(done: bool, changed: bool, *, dry: bool) -> str:
+    if dry:
+        return "Nothing was installed: this is a dry run."
+    if not done:
+        return "The system refused; see above."
+    return "Installed." if changed else "Installed. Nothing had changed."
 
 
 class System:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pwd
 import re
 import shutil
 import socket
@@ -23,6 +24,7 @@ JOURNAL: Final = ("journalctl", "--unit=morbak-board*", f"--lines={LINES}", "--o
 PATIENCE_S: Final = 10
 # Users who are nobody.
 OURS: Final = {"", "root", "morbak"}
+PEOPLE: Final = range(1000, 60_000)  # by Debian's count
 # Of IPv6, shortened by :: or not, and of network cards.
 _GROUPS: Final = "(?:[0-9a-f]{1,4}:){%s}"
 ADDRESS: Final = rf"\b(?:{_GROUPS % '1,7'}(?::[0-9a-f]{{1,4}}){{1,6}}|{_GROUPS % '3,7'}[0-9a-f]{{0,4}})\b"
@@ -55,12 +57,17 @@ def redact(text: str, secrets: Iterable[str] = (), environ: Mapping[str, str] = 
     if len(home) > 1 and home != "/root":
         text = text.replace(home, "~")
     text = re.sub(r"/home/[^/\s\"']+", "~", text)
-    named = {environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")} - OURS
+    named = ({environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")} | _people()) - OURS
     for word, mark in [*((name, "[user]") for name in sorted(named)), (socket.gethostname(), "[host]")]:
         if len(word) > 1:
             text = re.sub(rf"\b{re.escape(word)}\b", mark, text)
-    text = re.sub(r"\b(?!127\.)(\d{1,3}\.){3}\d{1,3}\b", "[address]", text)
+    text = re.sub(r"\b(?!127\.)(\d{1,3}\.){3}(?!0\b)\d{1,3}\b", "[address]", text)  # nor a version such as 0.2.2.0
     return re.sub(ADDRESS, "[address]", text, flags=re.IGNORECASE)
+
+
+def _people() -> set[str]:
+    """The users of this machine who are persons."""
+    return {user.pw_name for user in pwd.getpwall() if user.pw_uid in PEOPLE}
 
 
 def of_board(status: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], more: Mapping[str, Any]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import pwd
 import socket
 import threading
 import time
@@ -176,7 +177,7 @@ def until_told(recent: Recent, end: threading.Event) -> None:
 # -- redaction ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_report_is_redacted_and_repeats() -> None:
+def test_a_report_is_redacted_and_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tokens, homes, users, addresses and the machine's name are left out; the same files give the same bytes."""
     text = f"s3cr3t /home/anna/x /home/user7/y of anna 192.168.1.20 127.0.0.1 {socket.gethostname()} 12:34:56+01:00"
     assert "[token] ~/x ~/y of [user] [address] 127.0.0.1 [host] 12:34:56+01:00" == redact(
@@ -184,6 +185,9 @@ def test_a_report_is_redacted_and_repeats() -> None:
     )
     for address in ("fe80:0:0:1:2:3", "fe80::1", "2001:DB8:85a3::8a2e:370:7334", "DC:A6:32:01:02:03"):
         assert "at [address]." == redact(f"at {address}.")
+    assert "lgpio 0.2.2.0" == redact("lgpio 0.2.2.0")
+    monkeypatch.setattr("pwd.getpwall", lambda: [pwd.struct_passwd(("bo", "x", 1000, 1000, "", "/home/bo", "/bin/sh"))])
+    assert "su - [user] -c, board" == redact("su - bo -c, board")
     files = {"a.txt": text, "b.json": json.dumps({"token": "s3cr3t"})}
     assert bundle(files, ["s3cr3t"]) == bundle(dict(files), ["s3cr3t"])
     assert b"s3cr3t" not in bundle(files, ["s3cr3t"])

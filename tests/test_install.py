@@ -156,6 +156,7 @@ def test_a_dry_run_touches_nothing(tmp_path: Path, capsys: Output) -> None:
     assert [] == list(tmp_path.iterdir())
     assert "write /etc/systemd/system/morbak-board.service\n" in told
     assert "enable morbak-board.service\n" in told
+    assert "Nothing was installed: this is a dry run." == told.splitlines()[-1]
     assert 0 == install(tmp_path, "--dry-run", "--uninstall")
     assert "Nothing was removed: this is a dry run." in capsys.readouterr().out
 
