@@ -92,10 +92,18 @@ class PortTable(Players):
         time.sleep(us / 1e6)
 
     def press(self, cell: int) -> None:
-        self._board.tell(lambda: self.device.board.contacts.press(cell, now_us()))
+        self._move(cell, True)
 
     def release(self, cell: int) -> None:
-        self._board.tell(lambda: self.device.board.contacts.release(cell, now_us()))
+        self._move(cell, False)
+
+    def _move(self, cell: int, down: bool) -> None:
+        """Returns once the board has seen it: a busy computer's threads may stand still for longer than a finger."""
+        contacts, end_us = self.device.board.contacts, now_us() + WAIT_S * 1_000_000
+        self._board.tell(lambda: (contacts.press if down else contacts.release)(cell, now_us()))
+        while bool(self.device._far.device._down >> cell & 1) != down:
+            assert now_us() < end_us
+            self.play_for(1_000)
 
     def pull_out(self) -> None:
         self._cable.tell(self.worn.cable.unplug)
