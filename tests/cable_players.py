@@ -146,7 +146,7 @@ class Players:
         game, made = self.table.game, list[str]()
         assert game is not None
         while game.ending is None and len(made) < most:
-            if pulls and self.chance.random() < 0.2:
+            if pulls and (self.chance.random() < 0.2 or len(made) > 9):
                 self.pull()
                 pulls -= 1
             made.append(self.turn())
