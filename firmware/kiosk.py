@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final, Literal
 
 # The page says every 4 s that it is painted. A browser on a small Pi takes half a minute to its first picture (F3).
@@ -33,9 +35,42 @@ FLAGS: Final = (
 
 
 def command(browser: str, address: str, profile: str) -> list[str]:
-    """What starts the screen: cage with one browser in it, on a profile of its own."""
+    """What starts the screen: cage with one browser in it, on a profile of its own.
+
+    It ends with whoever has started it: a session of logind's outlives the service that it belongs to, and two
+    compositors cannot have one screen.
+    """
     cache = ["--disk-cache-size=1"]  # the profile lies in memory, and the page has 100 kB
-    return ["cage", "-d", "--", browser, *FLAGS, *cache, f"--user-data-dir={profile}", address]
+    return [
+        "setpriv",
+        "--pdeathsig",
+        "TERM",
+        "cage",
+        "-d",
+        "--",
+        browser,
+        *FLAGS,
+        *cache,
+        f"--user-data-dir={profile}",
+        address,
+    ]
+
+
+def complaint(line: str) -> str | None:
+    """What cage complains of in a line of its own, `00:00:00.013 [ERROR] [libseat] [file:line] words`; else None."""
+    found = re.match(r"\d\d:\d\d:\d\d\.\d{3} \[\w+\] (?:\[[^]]*\] )*(.+)", line)
+    return found[1] if found else None
+
+
+def obituary(status: int, complaints: Sequence[str]) -> str:
+    """Why a browser has ended that has shown nothing, in a sentence, by what cage has complained of until then."""
+    if not complaints:
+        return f"the browser has ended with exit status {status} before it showed anything; another is started."
+    words = "; ".join(dict.fromkeys((complaints[0], complaints[-1])))
+    return (
+        f"there is no screen to show the page on (cage: {words}): plug one in and turn it on, or do without: "
+        "sudo systemctl disable --now morbak-kiosk."
+    )
 
 
 class Heart:

@@ -59,7 +59,7 @@ def test_what_is_shipped_is_what_lies_in_the_tree() -> None:
 
 
 def test_only_the_programs_folder_is_put_in() -> None:
-    """A file is installed as it ships but for the program's folder; the screen's unit only where it is asked for."""
+    """A file is installed as it ships but for the program's folder; the screen's only where it is asked for (F4)."""
     texts = shipped()
     for prefix, kiosk in (("/opt/morbak", True), ("/srv/board/", True), ("/opt/morbak", False)):
         files = placed(texts, prefix, kiosk=kiosk)

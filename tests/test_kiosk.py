@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from firmware.kiosk import SILENT_US, STARTS_US, Heart, command
+from firmware.kiosk import SILENT_US, STARTS_US, Heart, command, complaint, obituary
 from tests.kiosk import beat_ms, beating, screen
 from tests.live import running
 
@@ -49,11 +49,27 @@ def test_nobody_is_dead_while_the_board_is_away() -> None:
 def test_the_browser_asks_nobody_anything() -> None:
     """One window in one compositor, on a profile of its own; nothing that restores, translates or reports (F2, F6)."""
     line = command("chromium", "http://127.0.0.1:8700/?kiosk", "/run/x/profile")
-    assert ["cage", "-d", "--", "chromium"] == line[:4]
+    assert ["setpriv", "--pdeathsig", "TERM", "cage", "-d", "--", "chromium"] == line[:7]
     assert "http://127.0.0.1:8700/?kiosk" == line[-1]
     wanted = {"--kiosk", "--start-maximized", "--hide-crash-restore-bubble", "--user-data-dir=/run/x/profile"}
     assert wanted <= set(line)
     assert "--no-sandbox" not in line
+
+
+def test_a_missing_screen_is_one_sentence() -> None:
+    """What cage says without a seat is told as what is missing; a browser's own lines are not cage's."""
+    said = """\
+00:00:00.013 [ERROR] [libseat] [libseat/backend/logind.c:660] Could not get primary session for user: No data available
+00:00:00.015 [ERROR] [libseat] [common/terminal.c:162] Could not open target tty: Permission denied
+[190:190:1130/222726.688417:ERROR:ui/ozone/platform/wayland/x.cc:40] drmGetDevices2() has not found any devices
+00:00:10.001 [ERROR] [backend/session/session.c:362] Timeout waiting session to become active
+"""
+    complaints = [words for line in said.splitlines() if (words := complaint(line)) is not None]
+    assert 3 == len(complaints)
+    sentence = obituary(1, complaints)
+    assert "(cage: Could not get primary session for user: No data available; Timeout waiting session" in sentence
+    assert "sudo systemctl disable --now morbak-kiosk." in sentence
+    assert "exit status 3 before it showed anything" in obituary(3, [])
 
 
 @pytest.mark.realtime
@@ -73,7 +89,7 @@ def test_the_board_feels_the_page() -> None:
 @pytest.mark.systemd
 def test_the_screen_shows_the_page_and_comes_back_when_its_browser_is_killed() -> None:
     """Under cage the page fills screens of three sizes; its browser killed, it is back within 5 s (or, on a busy
-    machine, the time of its first start), and the board plays on as if nothing had been (case F3).
+    machine, the time of its first start), and the board plays on as if nothing had been (cases F1, F3).
     """
     with running("--seed", "1") as live, live.watch() as watch:
         began_s = time.monotonic()

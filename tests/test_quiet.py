@@ -77,7 +77,7 @@ def test_nobody_knows_the_time_and_it_is_not_quiet() -> None:
 def test_a_screen_is_dark_when_nobody_is_there(
     minute: int, phase: str, untouched_s: int, off_s: int, dark: bool
 ) -> None:
-    """Dark after a minute without a touch in quiet hours, else after the time that is set, and never in a game."""
+    """Dark after a minute without a touch in quiet hours, else after the time that is set, and never in a game (F7)."""
     assert dark == screen(NIGHT, minute, phase, untouched_s * S, off_s * S).dark  # type: ignore[arg-type]
 
 
