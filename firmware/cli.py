@@ -35,11 +35,15 @@ from hal.opening import open_board
 from hal.profile import Profile
 
 if TYPE_CHECKING:
+    from firmware.cable_station import Moved
     from firmware.commands_cable import Worn
     from firmware.commands_serve import Peer
     from firmware.station import Station
+    from hal.drivers.serial_board import SerialBoard
 
 log = logging.getLogger("morbak")
+# A test board at a cable moves its contacts in real time, so many times as fast as people do.
+HURRY = 4
 
 EXAMPLES = """examples:
   morbak run --board sim --open          play on this computer, in the browser
@@ -118,7 +122,7 @@ def _parser(wanted: str) -> argparse.ArgumentParser:
 def _commands() -> dict[str, tuple[_Add, str]]:
     """What adds a command's arguments, and what it promises, by name."""
     board = _of("serve:add_serve", _at_a_cable, _worn)
-    map_, selftest = _of("test:add_map", _workbench), _of("test:add_selftest", _workbench)
+    map_, selftest = (_of(f"test:add_{name}", _workbench, _by_itself) for name in ("map", "selftest"))
     return {
         "run": (_add_play, "play: open a board and serve its page"),
         "records": (_add_records, "the games that were finished on this board"),
@@ -205,6 +209,19 @@ def _workbench(profile: Profile, faults: list[str]) -> Station:
     from sim.workbench import Workbench
 
     return Workbench(profile, *parse(faults))
+
+
+def _by_itself(board: SerialBoard) -> Moved | None:
+    """Who moves the contacts of a board at a cable that is one for tests and can read its light back; None else."""
+    from hal import link
+    from hal.hands import TestBoard, sleep
+    from sim.tester import at_a_cable
+
+    if not board.about.flags & link.TEST_BOARD:
+        return None
+    hands = TestBoard(board, RealClock().now_us, sleep)
+    hands.begin()
+    return None if hands.lit() is None else at_a_cable(hands, board.profile.board.columns, hurry=HURRY).step
 
 
 # -- board serve -----------------------------------------------------------------------------------------------

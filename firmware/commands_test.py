@@ -16,20 +16,24 @@ import msgspec
 
 from firmware import chosen, kept_file
 from firmware.arguments import Misuse, add_state
+from firmware.cable_station import CableStation, Moved
 from firmware.choosing import Chosen
 from firmware.kept_file import NotKept
 from firmware.state_directory import StateDirectory, StateError
 from firmware.station import RealStation, Sat, Station, sit
 from hal import drivers, mapped, profile_text, selftest_text
+from hal.drivers.serial_board import SerialBoard, open_board, place
 from hal.guide import Guide, bits, name
 from hal.mapping import mapping, plain, turned_diodes
 from hal.mapping_result import Finding, Mapped, result
 from hal.profile import Profile, load, shipped
 from hal.selftest import Meter, selftest
-from hal.selftest_report import RESTS_ON, Facts, Report, Rung, report
+from hal.selftest_report import RESTS_ON, Facts, Report, report
 
 # Opens a simulated board with faults, `KEY=VALUE` each.
 Simulated = Callable[[Profile, list[str]], Station]
+# Who moves the contacts of a test board at a cable; None for a board that wants a person.
+ByItself = Callable[[SerialBoard], Moved | None]
 
 STOPPED = "stopped on the way: the board is dark, and nothing was written."
 # Often enough for touches; the test measures bounces and scans as often as it can.
@@ -66,15 +70,15 @@ exit status: 0 no fault, 1 faults found, 2 the board cannot be tested
 """
 
 
-def add_map(parser: argparse.ArgumentParser, simulated: Simulated) -> None:
+def add_map(parser: argparse.ArgumentParser, simulated: Simulated, by_itself: ByItself) -> None:
     """`morbak map`."""
     _add_common(parser, MAP_EXAMPLES)
     parser.add_argument("--write", type=Path, metavar="FILE", help="write a profile that says what was found")
     parser.add_argument("--force", action="store_true", help="change FILE where it is there already")
-    parser.set_defaults(command=_map, simulated=simulated)
+    parser.set_defaults(command=_map, simulated=simulated, by_itself=by_itself)
 
 
-def add_selftest(parser: argparse.ArgumentParser, simulated: Simulated) -> None:
+def add_selftest(parser: argparse.ArgumentParser, simulated: Simulated, by_itself: ByItself) -> None:
     """`morbak selftest`."""
     _add_common(parser, SELFTEST_EXAMPLES)
     add_state(parser)
@@ -82,21 +86,35 @@ def add_selftest(parser: argparse.ArgumentParser, simulated: Simulated) -> None:
     parser.add_argument(
         "--put-out", action="store_true", help="put cells that cannot be used out of use, without being asked"
     )
-    parser.set_defaults(command=_selftest, simulated=simulated)
+    parser.set_defaults(command=_selftest, simulated=simulated, by_itself=by_itself)
 
 
 def _add_common(parser: argparse.ArgumentParser, examples: str) -> None:
     parser.epilog, parser.formatter_class = examples, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--board", default="sim", help="a board that ships, or the path of a profile (default: sim)")
+    parser.add_argument(
+        "--board", default="sim", help="a board that ships, the path of a profile, or serial:PORT (default: sim)"
+    )
     parser.add_argument("--json", action="store_true", help="print what was found as one JSON object")
     parser.add_argument(
         "--fault", action="append", default=[], metavar="KEY=VALUE", help="a fault of a simulated board; see below"
     )
 
 
-def _profile(board: str) -> Profile:
-    """The profile of any board, whatever is played on it. Raises ProfileError."""
-    return load(Path(board) if board.endswith(".toml") else shipped(board))
+def _opened(parsed: argparse.Namespace) -> tuple[Profile, Station]:
+    """The profile of any board, whatever is played on it, and where it is tested. Raises ProfileError, PartError."""
+    named: str = parsed.board
+    where = place(named)
+    if where is None:
+        profile = load(Path(named) if named.endswith(".toml") else shipped(named))
+        return profile, _station(parsed, profile)
+    if parsed.fault:
+        raise Misuse(f"--fault is for simulated boards, and {named} is none: leave it out.")
+    board = open_board(where)
+    try:
+        return board.profile._replace(file=named), CableStation(board, parsed.by_itself(board))
+    except BaseException:
+        board.close()
+        raise
 
 
 def _station(parsed: argparse.Namespace, profile: Profile) -> Station:
@@ -112,7 +130,7 @@ def _teller(parsed: argparse.Namespace, station: Station) -> Callable[[str], Non
     """Tells people what to do; beside JSON on the other output, and there nothing to simulated people."""
 
     def say(text: str) -> None:
-        if not parsed.json or station.rung == "real":
+        if not parsed.json or station.person:
             print(text, file=sys.stderr if parsed.json else sys.stdout, flush=True)
 
     return say
@@ -122,18 +140,24 @@ def _teller(parsed: argparse.Namespace, station: Station) -> Callable[[str], Non
 
 
 def _map(parsed: argparse.Namespace) -> int:
-    profile = _profile(parsed.board)
     if parsed.write is not None:
+        if place(parsed.board) is not None:
+            raise Misuse(
+                f"{parsed.board} has its wiring in its own configuration, at its end of the cable: leave --write out, "
+                "and mend there what is found."
+            )
         _check_target(parsed.write)
         if parsed.write.suffix != ".toml":
             raise Misuse(f"{parsed.write}: the file of a board ends in .toml; choose such a name.")
         if parsed.write.exists() and not parsed.force:
             raise Misuse(f"{parsed.write} is there already: choose another name, or change it with --force.")
-    station = _station(parsed, profile)
+    profile, station = _opened(parsed)
     try:
         found, base = walked(profile, station, _teller(parsed, station))
     except KeyboardInterrupt:
         raise Misuse(STOPPED) from None
+    finally:
+        station.close()
     changes = mapped.changes(profile, base, found.wanted)
     if parsed.json:
         print(json.dumps(_document(profile, station, found, changes), indent=2))
@@ -160,6 +184,10 @@ def walked(profile: Profile, station: Station, say: Callable[[str], None]) -> tu
         leds = station.leds(profile)
         parts.callback(leds.close)
         found = _walk(profile, station, leds, say, exchanged=False)
+        if not station.exchanges:
+            text = "which way round diodes are is not measured over a cable"
+            notes = (Finding("note", text),) if found.dead else ()
+            return found._replace(findings=(*found.findings, *notes)), profile
         if not found.silent:
             return _with_turned(found, other, station, leds, say), profile
         say("No contact answers. Once more, with rows and columns exchanged.")
@@ -201,6 +229,8 @@ def _told(profile: Profile, station: Station, found: Mapped, changes: dict[str, 
     lines += [f"{finding.level:6}{finding.text}" for finding in found.findings]
     if found.wanted and not changes:
         lines.append("All else is as the profile says." if found.faults else "The board is as its profile says.")
+    if changes and not station.exchanges:
+        lines.append("In the board's own configuration, in the words of a profile:")
     lines += [f"      {key} should be {_short(value)}" for key, value in changes.items()]
     return lines
 
@@ -248,21 +278,22 @@ def _write(path: Path, profile: Profile, changes: dict[str, Any]) -> None:
 
 
 def _selftest(parsed: argparse.Namespace) -> int:
-    profile = _profile(parsed.board)
     if parsed.report is not None:
         _check_target(parsed.report)
-    station = _station(parsed, profile)
+    profile, station = _opened(parsed)
     try:
         found = examined(profile, station, _teller(parsed, station))
     except KeyboardInterrupt:
         raise Misuse(STOPPED) from None
+    finally:
+        station.close()
     text = list(selftest_text.lines(found))
     print(json.dumps(found.document, indent=2) if parsed.json else "\n".join(["", *text]))
     if parsed.report is not None:
         kept_file.replace(parsed.report, ("\n".join(text) + "\n").encode())
         kept_file.replace(parsed.report.with_suffix(".json"), json.dumps(found.document, indent=2).encode() + b"\n")
     if found.out:
-        _offer(parsed, found, station.rung)
+        _offer(parsed, found, asked=station.person)
     return 1 if found.faults else 0
 
 
@@ -274,8 +305,11 @@ def examined(profile: Profile, station: Station, say: Callable[[str], None]) -> 
         parts.callback(meter.close)
         guide = Guide(selftest(profile))
         sat: Sat = sit(guide, station, profile, (lines, meter), profile.turned, say, station.scan_us)
+        told = station.told()
     assert guide.result is not None
-    facts = Facts(station.rung, sat.scan_us, sat.late_us, meter.peak_ma, sat.supply)
+    by_itself = bool(station.who) and not station.person
+    figures = sat.scan_us, sat.late_us, meter.peak_ma, sat.supply
+    facts = Facts(station.rung, *figures, station.who, told, by_itself)
     return report(profile, guide.result, facts)
 
 
@@ -287,11 +321,11 @@ def _agreed(question: str) -> bool:
         return False
 
 
-def _offer(parsed: argparse.Namespace, found: Report, rung: Rung) -> None:
+def _offer(parsed: argparse.Namespace, found: Report, *, asked: bool) -> None:
     """Have cells that cannot be used put out of use, where somebody wants that."""
     cells = ", ".join(found.out)
     if not parsed.put_out:
-        if rung != "real" or parsed.json:
+        if not asked or parsed.json:
             if not parsed.json:
                 print(f"{cells}: out of use with --put-out.")
             return

@@ -17,6 +17,7 @@ from hal import drivers
 from hal.board import MatrixBoard
 from hal.errors import PartError
 from hal.guide import Ask, Guide
+from hal.link import Stats
 from hal.matrix import Scanner
 from hal.ports import Leds, Lines
 from hal.profile import Profile
@@ -30,7 +31,15 @@ Result = TypeVar("Result")
 
 
 class Station(Protocol):
-    """A board to be tested, and somebody at it. `rung`: on what it stands; `scan_us`: how often it can be scanned."""
+    """A board to be tested, and somebody at it. `rung`: on what it stands; `scan_us`: how often it can be scanned.
+
+    `person`: whether people are asked; `exchanges`: whether rows and columns can change places; `who`: who a
+    board at a cable says it is.
+    """
+
+    person: bool
+    exchanges: bool
+    who: str
 
     @property
     def rung(self) -> Rung: ...
@@ -54,10 +63,16 @@ class Station(Protocol):
         """Let time pass."""
 
     def lit_us(self) -> int | None:
-        """When the frame that was written last shows, as far as that can be known."""
+        """When the frame that was written last shows; None as long as that is not known."""
 
     def typed(self, ask: Ask) -> str | None:
         """A line that was typed since the last look, if there was one."""
+
+    def told(self) -> Stats | None:
+        """What a board at a cable has counted."""
+
+    def close(self) -> None:
+        """Let the board go."""
 
 
 class RealStation:
@@ -65,6 +80,8 @@ class RealStation:
 
     rung: Rung = "real"
     scan_us = 500
+    person = exchanges = True
+    who = ""
 
     def __init__(self) -> None:
         self.now_us = RealClock().now_us
@@ -100,6 +117,13 @@ class RealStation:
         self._heard = bool(line)
         return line.rstrip("\n") if line else None
 
+    def told(self) -> Stats | None:
+        """Nothing: this machine scans by itself."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
 
 class Sat(NamedTuple):
     """How a walk went: how often the board was really scanned, at the latest, and whether its supply held."""
@@ -126,7 +150,7 @@ def sit(
     board = MatrixBoard(light, *parts, station.supply())
     scanner = Scanner(parts[0], *light.board.wired, diodes=True, turned=turned)
     asked: Ask | None = None
-    sent, sent_us, scans, holds = b"", 0, 0, True
+    sent, sent_us, scans, holds, dark = b"", 0, 0, True, False
     start_us = last_us = station.now_us()
     late_us = 0
     while (ask := guide.ask) is not None:
@@ -142,9 +166,11 @@ def sit(
             sent, sent_us = guide.show, t_us
             if not board.show(sent, t_us):
                 raise PartError(board.health()["leds"].text)
-            if (lit_us := station.lit_us()) is not None:
-                guide.lit(lit_us)
+            dark = True
             holds = holds and board.health()["power"].ok if "power" in board.health() else holds
+        if dark and (lit_us := station.lit_us()) is not None:
+            dark = False
+            guide.lit(lit_us)
         if (line := station.typed(ask)) is not None:
             guide.typed(line)
         station.wait_until(t_us + scan_us)

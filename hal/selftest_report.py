@@ -7,21 +7,34 @@ told as measured, and what follows from a model says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from hal import ws2812
 from hal.guide import bits, mask, name
+from hal.link import Stats
 from hal.mapped import drawn, names, whole_lines
 from hal.profile import Profile
 from hal.selftest import COLOURS, Answers, missing
 
-Rung = Literal["simulated", "real"]
+Rung = Literal["simulated", "pty", "ttyACM", "real"]
+CABLES: tuple[Rung, ...] = ("pty", "ttyACM")
+NOT_MEASURED = "not measured over a cable"
 # Upper ends of the bounce histogram, ms; the last is open.
 BUCKETS_MS = (1, 2, 3, 5, 10, 20)
 # From the scan that sees a contact to the light that answers it: what the board promises from rest (README), with the
 # LEDs of the reference board. A longer chain takes longer on its wire, and that long more is allowed.
 LATENCY_US, PROMISED_LEDS = 12_000, 49
+_CABLE = {
+    "leds": "somebody looked and said so",
+    "cells": "touches of whoever sat at the board, as the board debounced and told them",
+    "latency": "this computer's clock, from when it heard of the touch until the board said that it shows the light",
+    "current": "the model of what the board says of its LEDs, not measured",
+    "supply": NOT_MEASURED,
+}
 RESTS_ON: dict[Rung, dict[str, str]] = {
+    "pty": {"board": "a board behind a pseudo terminal: no cable, and no hardware that could be known of"} | _CABLE,
+    "ttyACM": {"board": "a board at the end of a serial cable"} | _CABLE,
     "simulated": {
         "board": "a simulated board: nothing here was measured on hardware",
         "leds": "a simulated person looked at the simulated strip, which decodes its own data line",
@@ -41,11 +54,19 @@ RESTS_ON: dict[Rung, dict[str, str]] = {
 }
 
 
+# Of a test board at a cable, at which nobody sits.
+BY_ITSELF = {
+    "leds": "the board read its chain back, and a program judged that",
+    "cells": "the board moved its contacts by order, debounced them and told them",
+}
+
+
 class Facts(NamedTuple):
     """What the machine knows of a test.
 
     `scan_us`: between two scans on the average, `late_us` at most. `peak_ma`: the most that the model says; `supply`:
-    None where unknown.
+    None where unknown. Of a board at a cable `who` it says it is, what it has counted (`told`), and whether it was
+    tested `by_itself`.
     """
 
     rung: Rung
@@ -53,6 +74,9 @@ class Facts(NamedTuple):
     late_us: int
     peak_ma: float
     supply: bool | None = None
+    who: str = ""
+    told: Stats | None = None
+    by_itself: bool = False
 
 
 class Report(NamedTuple):
@@ -71,6 +95,9 @@ class Report(NamedTuple):
 def report(profile: Profile, answers: Answers, facts: Facts) -> Report:
     """The report of a test."""
     rows, columns = profile.board.rows, profile.board.columns
+    cable = facts.rung in CABLES
+    if cable:
+        answers = _debounced(answers)
     dead = mask(cell for cell, found in answers.cells.items() if found.state == "dead")
     stuck = mask(cell for cell, found in answers.cells.items() if found.state in ("stuck", "stays closed"))
     latency = _latency(answers)
@@ -79,18 +106,18 @@ def report(profile: Profile, answers: Answers, facts: Facts) -> Report:
         *_dead_faults(dead, rows, columns),
         *_cell_faults(profile, answers),
         *_diode_faults(profile, answers),
-        *_latency_faults(profile, answers, latency),
+        *_latency_faults(profile, answers, latency, judged=not cable),
         *_current_faults(profile, facts),
     ]
-    document = {
+    document: dict[str, Any] = {
         "board": profile.board.name,
         "file": profile.file,
         "rung": facts.rung,
-        "rests_on": RESTS_ON[facts.rung],
-        "scan_us": {"mean": facts.scan_us, "longest": facts.late_us},
+        "rests_on": RESTS_ON[facts.rung] | (BY_ITSELF if facts.by_itself else {}),
+        "scan_us": NOT_MEASURED if cable else {"mean": facts.scan_us, "longest": facts.late_us},
         "leds": {colour: said or "ok" for colour, said in answers.colours.items()},
         "cells": {name(cell, columns): _cell(profile, answers, cell) for cell in sorted(answers.cells)},
-        "bounce": _histograms(answers),
+        "bounce": NOT_MEASURED if cable else _histograms(answers),
         "latency": latency,
         "current": {
             "peak_ma": round(facts.peak_ma, 1),
@@ -99,7 +126,10 @@ def report(profile: Profile, answers: Answers, facts: Facts) -> Report:
         },
         "diodes": answers.diodes,
     }
-    warnings = list(_warnings(profile, answers))
+    if cable:
+        document["says"] = facts.who
+        document["counted"] = None if facts.told is None else facts.told._asdict()
+    warnings = [*_warnings(profile, answers), *_link_warnings(facts.told)]
     out = tuple(name(cell, columns) for cell in bits(dead | stuck))
     lengths = {cell: f"{us / 1000:.1f}" for cell, us in _bounces(answers).items()}
     picture = tuple(drawn(lengths, dead, stuck, (rows, columns)))
@@ -185,11 +215,11 @@ def light_us(profile: Profile) -> int:
     return LATENCY_US + max(0, wire_us - ws2812.wire_us(PROMISED_LEDS))
 
 
-def _latency_faults(profile: Profile, answers: Answers, latency: dict[str, int]) -> Iterator[str]:
+def _latency_faults(profile: Profile, answers: Answers, latency: dict[str, int], *, judged: bool) -> Iterator[str]:
     touched = sum(found.touch is not None for found in answers.cells.values())
     if touched and not latency["count"]:
         yield "no touch was answered with light"
-    elif latency["count"] and latency["median_us"] > light_us(profile):
+    elif judged and latency["count"] and latency["median_us"] > light_us(profile):
         yield (
             f"light answers a touch after {latency['median_us'] / 1000:.1f} ms, {light_us(profile) / 1000:.1f} ms are "
             f"allowed with {profile.led_count} LEDs: their driver is late"
@@ -202,6 +232,24 @@ def _current_faults(profile: Profile, facts: Facts) -> Iterator[str]:
         yield f"{facts.peak_ma:.0f} mA were asked for, the budget is {budget_ma:.0f} mA: something passes the limit"
     if facts.supply is False:
         yield "the supply's voltage sags under white: use a stronger 5 V supply, with thicker wires"
+
+
+def _debounced(answers: Answers) -> Answers:
+    """The answers without bounces, which the board has kept to itself."""
+    cells = {
+        cell: found._replace(touch=found.touch._replace(bounces_us={})) if found.touch is not None else found
+        for cell, found in answers.cells.items()
+    }
+    return replace(answers, cells=cells)
+
+
+def _link_warnings(told: Stats | None) -> Iterator[str]:
+    if told is None:
+        return
+    if told.lost:
+        yield f"the board has lost {told.lost} edges since it started: the cable was out of order for too long"
+    if told.bad:
+        yield f"the board has heard {told.bad} messages that were none since it started: try another cable"
 
 
 def _warnings(profile: Profile, answers: Answers) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hal.selftest_report import Report
+from hal.selftest_report import CABLES, Report
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -19,13 +19,7 @@ def lines(report: Report) -> Iterator[str]:
     yield f"          ({rests['leds']})"
     yield f"cells     {', '.join(f'{count} {state}' for state, count in states.items())}"
     yield f"          ({rests['cells']})"
-    for what in ("press", "release"):
-        buckets = ", ".join(f"{label}: {count}" for label, count in found["bounce"][what].items() if count)
-        yield f"{'bounce' if what == 'press' else '':10}{what} {buckets or 'not seen'}"
-    scans = found["scan_us"]
-    yield f"          (at least: scanned every {scans['mean']} us, once after {scans['longest']} us)"
-    yield "          the longest of each cell, in ms (-- none told, x no answer, ! closed all the time):"
-    yield from (f"          {line}" for line in report.bounces)
+    yield from _cable(report) if found["rung"] in CABLES else _bounces(report)
     times = found["latency"]
     figures = f"median {times['median_us']} us, longest {times['max_us']} us" if times["count"] else "none"
     yield f"light     {times['count']} touches, {figures} from the scan to light"
@@ -39,6 +33,33 @@ def lines(report: Report) -> Iterator[str]:
     yield from (f"fault     {fault}" for fault in report.faults)
     yield from (f"warning   {warning}" for warning in report.warnings)
     yield f"{_count(len(report.faults), 'fault')}, {_count(len(report.warnings), 'warning')}."
+
+
+def _bounces(report: Report) -> Iterator[str]:
+    found = report.document
+    for what in ("press", "release"):
+        buckets = ", ".join(f"{label}: {count}" for label, count in found["bounce"][what].items() if count)
+        yield f"{'bounce' if what == 'press' else '':10}{what} {buckets or 'not seen'}"
+    scans = found["scan_us"]
+    yield f"          (at least: scanned every {scans['mean']} us, once after {scans['longest']} us)"
+    yield "          the longest of each cell, in ms (-- none told, x no answer, ! closed all the time):"
+    yield from (f"          {line}" for line in report.bounces)
+
+
+def _cable(report: Report) -> Iterator[str]:
+    """What the board says of itself instead of what cannot be measured from here."""
+    found = report.document
+    yield f"bounce    {found['bounce']}"
+    counted = found["counted"]
+    yield f"board     {found['says']}"
+    if counted is None:
+        yield "          (it has not said what it has counted)"
+        return
+    yield (
+        f"          {counted['scan_hz']} scans a second, {counted['overruns']} late; {counted['bounces']} moves of "
+        f"contacts that were no touch; {counted['lost']} edges lost, {counted['bad']} messages spoilt"
+    )
+    yield "          (counted by the board since it started)"
 
 
 def _count(number: int, what: str) -> str:

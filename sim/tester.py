@@ -26,6 +26,37 @@ class Fingers(Protocol):
         """Open it."""
 
 
+class Hands(Protocol):
+    """Whoever moves the contacts of a board at once, and reads back its light; such as `hal.hands`."""
+
+    def press(self, cell: int) -> None:
+        """Close the contact of a cell."""
+
+    def release(self, cell: int) -> None:
+        """Open it."""
+
+    def lit(self) -> bytes | None:
+        """RGB by cell."""
+
+
+class _Now:
+    """Implements `Fingers` for hands that do not wait."""
+
+    def __init__(self, hands: Hands) -> None:
+        self._hands = hands
+
+    def press(self, cell: int, t_us: int) -> None:  # noqa: ARG002
+        self._hands.press(cell)
+
+    def release(self, cell: int, t_us: int) -> None:  # noqa: ARG002
+        self._hands.release(cell)
+
+
+def at_a_cable(hands: Hands, columns: int, *, hurry: int = 1) -> Tester:
+    """Who tests a test board at a cable, by its own contacts and by the light that it reads back."""
+    return Tester(_Now(hands), lambda: hands.lit() or bytes(3), columns, hurry=hurry)
+
+
 class Tester:
     """Moves `contacts` and types lines; `seen` gives the strip's light, RGB by cell. `columns` of the board.
 

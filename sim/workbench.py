@@ -25,6 +25,7 @@ class Workbench:
 
     rung: Rung = "simulated"
     scan_us = 500
+    person, exchanges, who = False, True, ""
 
     def __init__(
         self,
@@ -81,6 +82,12 @@ class Workbench:
     def typed(self, ask: Ask) -> str | None:
         """What the person types, who also moves now."""
         return self._tester.step(self.clock.now_us(), ask)
+
+    def told(self) -> None:
+        """Nothing but what is scanned."""
+
+    def close(self) -> None:
+        """Nothing is held."""
 
     def _transfer(self, data: bytes) -> None:
         self.strip.transfer(data, self.clock.now_us())

@@ -356,6 +356,7 @@ def test_somebody_at_a_real_board_is_asked(
 ) -> None:
     """At a real board cells are put out of use on a yes alone, and nobody there is no yes."""
     monkeypatch.setattr(Workbench, "rung", "real")
+    monkeypatch.setattr(Workbench, "person", True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     assert 1 == main(["selftest", "--fault", "dead=e5", "--state", str(tmp_path)])
     assert out == chosen.load(tmp_path)[0].out

@@ -155,6 +155,25 @@ class SerialBoard:
         """The port at which it is, or was last."""
         return self._cable.line.where
 
+    @property
+    def leds(self) -> LinkLeds:
+        """The chain itself, in its own order: for who writes it in place of `show`, and answers for its current."""
+        return LinkLeds(self._cable)
+
+    @property
+    def settled(self) -> bool:
+        """The board has said that it shows what it was sent last."""
+        return self._host.up and self._host.frames.settled
+
+    @property
+    def stats(self) -> link.Stats | None:
+        """How the board has been doing since it started, by its last answer to `ask`; None before."""
+        return self._host.stats
+
+    def ask(self) -> None:
+        """Ask for `stats`, with the next exchange."""
+        self._host.ask()
+
     def keep_up(self, t_us: int) -> None:
         """Let the cable do what is due while nobody scans; what the board says waits for the next scan."""
         with self._busy:
