@@ -143,7 +143,7 @@ def test_what_was_not_seen_counts_as_out_of_sight(out_us: int) -> None:
 
 
 def test_a_noisy_cable_loses_no_touch(seed: int) -> None:
-    """100 touches with one byte in a thousand wrong: each comes once, and sight is never lost."""
+    """100 touches with one byte in a thousand wrong: each comes once, and sight is never lost (case D23)."""
     world, _ = opened(faults=CableFaults(byte_error_rate=0.001), seed=seed)
     chance, wanted = Random(seed), []
     world.edges.clear()
@@ -157,6 +157,36 @@ def test_a_noisy_cable_loses_no_touch(seed: int) -> None:
     world.run(200_000)
     assert wanted == [(edge.cell, edge.down) for edge in world.edges]
     assert 1 == world.board._host.sessions  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("deaf_us", [500_000, 2_000_000])
+def test_a_board_that_starts_when_its_port_is_opened_is_waited_for(deaf_us: int) -> None:
+    """A board that reboots at the opening of its port hears nothing for two seconds: it is greeted until it answers
+    (cases E7, E8)."""
+    world = World()
+    opened_us = world.clock.now_us()
+
+    def boots(t_us: int, data: bytes) -> bytes:
+        return world.device.step(t_us, data) if world.clock.now_us() - opened_us > deaf_us else b""
+
+    world.peer = boots
+    assert world.open().health()["link"].ok
+    assert world.clock.now_us() - opened_us < deaf_us + 500_000
+
+
+def test_a_slow_adapter_costs_its_own_time_alone() -> None:
+    """An adapter that holds bytes back for 16 ms each way, as FTDI's do: touches are placed where they were, a frame is
+    shown once and not again and again (case E16)."""
+    world, board = opened(faults=CableFaults(delay_us=16_000))
+    before = world.device.stats.frames
+    board.show(WHITE, world.clock.now_us())
+    world.run(500_000)
+    assert 1 == world.device.stats.frames - before
+    pressed_us = world.clock.now_us()
+    world.device.board.contacts.press(24, world.board_clock.now_us())
+    world.run(100_000)
+    [pressed] = world.edges
+    assert abs(pressed.t_us - pressed_us) <= 17_000  # within what the way takes nobody can tell
 
 
 # -- what else may be at the port ---------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -99,6 +100,10 @@ while data := os.read(ours, 4096):
 """
 
 
+# Ends with whoever started it.
+BURNER = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
+
+
 def echo_us(count: int) -> list[int]:
     """How long 60 bytes take to another process behind a pseudo terminal and back, each time."""
     echo = subprocess.Popen([sys.executable, "-c", ECHO], stdout=subprocess.PIPE, text=True)
@@ -126,7 +131,7 @@ def test_no_touch_is_lost_on_the_way_to_light(
     every core burns; how long it takes is told beside a bare echo."""
     count = 10_000 if prove else 50
     cores = os.cpu_count() or 1
-    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores * burning)]
+    burners = [subprocess.Popen([sys.executable, "-c", BURNER]) for _ in range(cores * burning)]
     try:
         bare = echo_us(max(200, count // 10))
         board = open_board(str(served.path))
@@ -196,7 +201,7 @@ def test_a_board_that_is_gone_is_noticed_and_found_again(served: Served, how: si
 
 @pytest.mark.realtime
 def test_a_port_that_nobody_reads_takes_no_time() -> None:
-    """Writing to a port whose other end reads nothing returns at once, until that reads again (case E11)."""
+    """Writing to a port whose other end reads nothing returns at once, until that reads again (cases E11, E18)."""
     ours, theirs = os.openpty()
     port = serial_port.Port(os.ttyname(theirs))
     os.close(theirs)
@@ -209,6 +214,44 @@ def test_a_port_that_nobody_reads_takes_no_time() -> None:
     os.read(ours, 4096)
     os.close(ours)
     port.close()
+
+
+@pytest.mark.realtime
+def test_a_backlog_is_read_in_few_calls() -> None:
+    """A megabyte that is sent as fast as it goes is read in gulps, not byte by byte, and none of it is lost; the port
+    has DTR set, without which a microcontroller says nothing (cases E9, E15)."""
+    ours, theirs = os.openpty()
+    port = serial_port.Port(os.ttyname(theirs))
+    assert port._port.dtr
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    sent = taken = calls = 0
+    while taken < 1_000_000:
+        if sent < 1_000_000:
+            with contextlib.suppress(BlockingIOError):
+                sent += os.write(ours, b"x" * min(4096, 1_000_000 - sent))
+        if data := port.read():
+            taken, calls = taken + len(data), calls + 1
+    assert 1_000_000 == taken == sent
+    assert calls < 10_000
+    os.close(ours)
+    port.close()
+
+
+def test_a_device_that_goes_while_its_port_is_set_up_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of the terminal's own kind, as of an unplug in the middle of opening, is a sentence too (case E1)."""
+
+    import termios
+
+    def gone(*_: object) -> None:
+        raise termios.error(5, "Input/output error")
+
+    ours, theirs = os.openpty()
+    monkeypatch.setattr("termios.tcsetattr", gone)
+    with pytest.raises(PartError, match="cannot be opened as a serial port"):
+        serial_port.Port(os.ttyname(theirs))
+    os.close(ours)
+    os.close(theirs)
 
 
 def test_a_port_that_is_none_is_named(tmp_path: Path) -> None:
