@@ -30,6 +30,8 @@ WORN_US = 8_000
 # Nobody clicks faster; a program that does is told to wait.
 COMMANDS = 20
 WITHIN_S = 5.0
+# What the part `start` means to whoever looks after the board.
+SAFE = "The program died five times in a row; the board rests until you restart it (morbak ctl restart). {}"
 # Why a command did not count, in words for whoever sent it.
 REASONS = {
     "not_in_play": "Nobody is playing now; this needs a game whose clock runs.",
@@ -215,7 +217,7 @@ def _told(command: AnyCommand) -> str:
 def _sentence(failing: Mapping[str, Part], worn: list[str], masked: list[str]) -> str:
     """How the board is, in one sentence, and what wants attention."""
     if failing:
-        told = [f"{name}: {part.text}" for name, part in failing.items()]
+        told = [SAFE.format(part.text) if name == "start" else f"{name}: {part.text}" for name, part in failing.items()]
         return "The board needs you. " + " ".join(text if text.endswith(".") else f"{text}." for text in told)
     more = [f"{', '.join(worn)} want{'s' if len(worn) == 1 else ''} cleaning"] if worn else []
     more += [f"{', '.join(masked)} {'is' if len(masked) == 1 else 'are'} out of use"] if masked else []

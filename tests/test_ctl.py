@@ -19,11 +19,17 @@ import pytest
 
 from firmware import ctl_socket
 from firmware.app import App
+from firmware.chronicle import Chronicle
 from firmware.cli import main
 from firmware.ctl_socket import NotThere, ask, find, place
+from firmware.events import Recent
 from firmware.operating import COMMANDS, WITHIN_S, Operating, Watched
 from firmware.operator_commands import WANTED, Refused, Settings, at_the_table, read
+from firmware.safe_mode import safe_app
+from firmware.starts import Reason, Record
+from sim.clock import VirtualClock
 from tests.live import Json, Live, Watch, running
+from tests.scene import Scene
 
 Output = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.realtime
@@ -155,6 +161,16 @@ def test_too_many_commands_have_to_wait(monkeypatch: pytest.MonkeyPatch) -> None
         operating._pace()
     now_s[0] += WITHIN_S - COMMANDS * 0.1 + 0.05
     operating._pace()
+
+
+def test_safe_mode_is_told_with_its_way_out(tmp_path: Path) -> None:
+    """The health of a board that died too often says that it rests, how it is woken, and what killed it."""
+    record = Record(deaths=5, reason=Reason("killed", "The program was ended by the signal KILL."))
+    app = safe_app(Scene().drive.board, VirtualClock(), record)
+    app.engine.check(app.clock.now_us())
+    operating = Operating(app, Watched(Recent(), Chronicle(app.engine, app.clock), tmp_path))
+    told = "The program died five times in a row; the board rests until you restart it (morbak ctl restart)."
+    assert f"The board needs you. {told} The program was ended by the signal KILL." == operating.status()["sentence"]
 
 
 def test_what_is_set_is_there_after_a_restart_by_order(tmp_path: Path) -> None:
