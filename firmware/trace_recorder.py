@@ -100,6 +100,8 @@ class Recorder:
                 self._end("stopped")
         except OSError as error:
             log.error("The trace ends here, play goes on: %s cannot be written (%s).", self.path, error.strerror)
+        except Exception:
+            log.exception("The trace ends here, play goes on: a line for %s cannot be made.", self.path)
         finally:
             self._over = True
             self._slots.clear()

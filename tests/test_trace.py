@@ -71,7 +71,7 @@ def test_a_torn_end_is_left_out() -> None:
     whole = b"".join(LINES[:10])
     for cut in range(1, len(LINES[9])):
         reader = Reader(BytesIO(whole[:-cut]))
-        assert (8, True) == (len(list(reader)), reader.torn) or cut == len(LINES[9])
+        assert (8, True) == (len(list(reader)), reader.torn)
     reader = Reader(BytesIO(whole))
     assert (9, False) == (len(list(reader)), reader.torn)
     reader = Reader(BytesIO(whole + b"\0" * 4096))

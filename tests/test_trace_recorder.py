@@ -12,9 +12,10 @@ import pytest
 
 from firmware import trace_recorder
 from firmware.arguments import Misuse
-from firmware.trace import Begin, Frame
+from firmware.trace import Begin, Check, Frame
 from firmware.trace_recorder import Recorder, recording
 from firmware.trace_tape import Slot
+from hal.ports import Part
 
 MB = 1_000_000
 
@@ -107,6 +108,21 @@ def test_a_disk_that_fails_ends_the_trace_and_nothing_else(
     recorder.close()
     said = f"The trace ends here, play goes on: {tmp_path / 't.jsonl'} cannot be written (No space left on device)."
     assert [said] == [record.getMessage() for record in caplog.records]
+
+
+def test_a_line_that_cannot_be_made_ends_the_trace_and_nothing_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A sentence that is no text, as of a path with stray bytes, is logged with its stack; what came before stays."""
+    recorder = Recorder(tmp_path / "t.jsonl", MB, period_s=0.001)
+    recorder.put(*begins(1))
+    while (tmp_path / "t.jsonl").stat().st_size == 0:
+        time.sleep(0.001)
+    recorder.put(Slot(Check(t=1, parts={"root": Part(False, "\udcff")})))
+    recorder._thread.join(10)
+    recorder.close()
+    assert f"The trace ends here, play goes on: a line for {tmp_path / 't.jsonl'} cannot be made." in caplog.text
+    assert ["begin"] == [line["do"] for line in told(tmp_path / "t.jsonl")]
 
 
 def test_no_trace_is_written_over(tmp_path: Path) -> None:
