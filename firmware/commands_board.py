@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 DOCTOR_EXAMPLES = """examples:
   morbak doctor                       this machine, for the board that suits it
   morbak doctor --board my.toml       this machine, for your own board
+  morbak doctor --board serial:auto   a board at a cable, and this machine for it
   morbak doctor --json                the same for other programs
 
 exit status: 0 nothing is broken, 1 something is, 2 usage or configuration
@@ -42,7 +43,8 @@ WIDEST = 100
 def add_doctor(parser: argparse.ArgumentParser) -> None:
     """`morbak doctor`."""
     parser.epilog, parser.formatter_class = DOCTOR_EXAMPLES, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--board", help="a board that ships, or the path of a profile (default: what suits this Pi)")
+    boards = "a board that ships, the path of a profile, or serial:PORT (default: what suits this Pi)"
+    parser.add_argument("--board", help=boards)
     add_state(parser, "where games are kept (default: as for run)")
     parser.add_argument("--probe", type=Path, metavar="DIR", help="look at a recorded machine instead of this one")
     parser.add_argument("--json", action="store_true", help="as one JSON object")
@@ -58,21 +60,37 @@ def add_pinout(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor(parsed: argparse.Namespace) -> int:
-    from hal import doctor, doctor_facts
+    from hal import doctor_facts
     from hal.doctor_probe import Probe
 
     if parsed.probe is not None and not parsed.probe.is_dir():
         raise Misuse(f"{parsed.probe}: a recorded machine is a directory.")
     state: Path = getattr(parsed, "state", None) or default(os.environ)
     probe = doctor_facts.here(state) if parsed.probe is None else Probe.recorded(parsed.probe)
-    board = _board(parsed.board or _suits(probe))
-    findings = doctor.examine(probe, board)
+    name, file, findings = _found(parsed, probe)
     if parsed.json:
-        shown = {"board": board.board.name, "file": board.file, "findings": [each._asdict() for each in findings]}
+        shown = {"board": name, "file": file, "findings": [each._asdict() for each in findings]}
         print(json.dumps(shown, indent=2))
     else:
-        _show(_report(board, findings))
+        _show(_report(f"{name} ({Path(file).name})", findings))
     return 1 if any(finding.level == "broken" for finding in findings) else 0
+
+
+def _found(parsed: argparse.Namespace, probe: Probe) -> tuple[str, str, list[Finding]]:
+    """The board's name, its file or port, and what there is to say. Raises ProfileError."""
+    from hal import doctor, doctor_cable
+    from hal.doctor_finding import LEVELS
+    from hal.drivers.serial_board import place
+
+    named: str = parsed.board or _suits(probe)
+    where = place(named)
+    if where is None:
+        board = _board(named)
+        return board.board.name, board.file, doctor.examine(probe, board)
+    if parsed.probe is not None:
+        raise Misuse(f"{named} is asked where it is plugged in, and not on a recorded machine: leave --probe out.")
+    findings = doctor.examine_host(probe) + doctor_cable.examine(where)
+    return "a board at a cable", named, sorted(findings, key=lambda finding: LEVELS.index(finding.level))
 
 
 def _suits(probe: Probe) -> str:
@@ -87,12 +105,12 @@ def _board(name: str) -> Profile:
     return load(Path(name) if name.endswith(".toml") else shipped(name))
 
 
-def _report(board: Profile, findings: Iterable[Finding]) -> list[str]:
+def _report(title: str, findings: Iterable[Finding]) -> list[str]:
     """The findings for people: a sentence each, under it the command that mends it."""
     from hal.doctor_finding import LEVELS
 
     width = min(shutil.get_terminal_size().columns, WIDEST) - 1
-    shown, counts = [f"{board.board.name} ({Path(board.file).name})", ""], dict.fromkeys(LEVELS, 0)
+    shown, counts = [title, ""], dict.fromkeys(LEVELS, 0)
     for finding in findings:
         counts[finding.level] += 1
         lines = textwrap.wrap(finding.text, max(width - 9, 20), break_long_words=False, break_on_hyphens=False)

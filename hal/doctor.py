@@ -63,6 +63,11 @@ def examine(probe: Probe, profile: Profile) -> list[Finding]:
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
 
 
+def examine_host(probe: Probe) -> list[Finding]:
+    """What there is to say of a machine for a board at the end of a cable. Raises nothing, whatever the probe has."""
+    return [finding for check in (*GENERAL, doctor_services.check_modems) for finding in check(probe)]
+
+
 def wired(probe: Probe, profile: Profile) -> bool:
     """Whether the board is one of wires, and the machine one that wires can be put on."""
     if profile.matrix.driver == SIMULATED:
