@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("morbak")
 # A test board at a cable moves its contacts in real time, so many times as fast as people do.
-HURRY = 4
+HURRY = 2
 
 EXAMPLES = """examples:
   morbak run --board sim --open          play on this computer, in the browser

@@ -30,7 +30,7 @@ SERPENTINE = tuple(row * 7 + (6 - column if row % 2 else column) for row in rang
 def bench(world: World) -> tuple[Profile, CableStation]:
     """A test board at a simulated cable that moves its own contacts, in virtual time."""
     board = world.open()
-    tester = at_a_cable(TestBoard(board, world.clock.now_us, world.step), 7, hurry=10)
+    tester = at_a_cable(TestBoard(board, world.clock.now_us, world.step), 7, hurry=2)
     return board.profile, CableStation(board, tester.step, world.clock.now_us, world.step)
 
 
