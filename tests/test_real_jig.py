@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from firmware.app import RealClock
 from hal import link, real_jig
+from hal.board import DEAF_US
 from hal.errors import PartError
 from hal.hands import Nobody
 from hal.jig import Unsupported
-from hal.real_jig import rung_of, serial_jig
+from hal.person import Person
+from hal.ports import Scan
+from hal.profile import load, shipped
+from hal.real_jig import pins_jig, rung_of, serial_jig
+from sim.board import SimBoard
 from tests.test_serve import Served
 from tests.test_sim_jig import moves, scanned
 
@@ -64,3 +70,29 @@ def test_no_port_claims_more_than_it_is(tmp_path: Path) -> None:
     link_to = tmp_path / "board"
     link_to.symlink_to("/dev/pts/99")
     assert ["pty", "pty", "ttyACM"] == [rung_of(port) for port in (str(link_to), "/dev/pts/3", "/dev/ttyACM0")]
+
+
+@pytest.mark.realtime
+def test_a_board_on_pins_is_in_the_hands_of_a_person_or_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board of this machine is opened as the app opens it, hears once its deaf start is over, and claims its pins;
+    its light cannot be read back, and its contacts are somebody's to move."""
+    profile, opened = load(shipped("reference")), []
+
+    class Hears(SimBoard):
+        def scan(self, t_us: int) -> Scan:
+            opened.append(t_us)
+            return super().scan(t_us)
+
+    monkeypatch.setattr(real_jig, "open_pins", lambda wanted: Hears(wanted, RealClock()))
+    jig = pins_jig(profile)
+    assert ("gpio", profile, None) == (jig.rung, jig.profile, jig.lit())
+    assert opened[-1] - opened[0] >= DEAF_US
+    with pytest.raises(Unsupported, match="nobody can press cell 5: MORBAK board is a real board, and nobody is at"):
+        jig.press(5)
+    jig.close()
+    asked: list[int] = []
+    monkeypatch.setattr(Person, "press", lambda _, cell: asked.append(cell))
+    jig = pins_jig(profile, Person(-1))
+    jig.press(5)
+    jig.close()
+    assert [5] == asked

@@ -172,6 +172,12 @@ def absent(*_: object) -> None:
     raise testing.PartError("this computer has no GPIO chip")
 
 
+def test_the_readmes_test_runs(bench: pytest.Pytester) -> None:
+    """What the README shows as a test is one that passes on the simulator."""
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    run(bench, bench.makepyfile(shown)).assert_outcomes(passed=1)
+
+
 def test_the_suite_for_owners_is_shipped(pytester: pytest.Pytester) -> None:
     """`--pyargs hal.board_suite` runs every check for whole boards."""
     found = pytester.runpytest_inprocess(
