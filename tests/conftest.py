@@ -12,6 +12,7 @@ import random
 import shutil
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -52,6 +53,10 @@ RUNGS = {
     "kiosk": (
         "cage, sway, grim, Xwayland (apt install cage sway grim xwayland) and root, to be another user",
         all(map(shutil.which, ("cage", "sway", "grim", "Xwayland"))) and os.geteuid() == 0,
+    ),
+    "logind": (
+        "D-Bus and logind with its PAM module (apt install dbus libpam-systemd)",
+        shutil.which("dbus-daemon") is not None and any(Path("/lib").glob("*/security/pam_systemd.so")),
     ),
     "root": ("root, to be several users", os.geteuid() == 0),
     "disk": ("root and a loop device (mount, fsfreeze), to have a disk of its own", mountable()),

@@ -134,3 +134,17 @@ def test_an_installed_board_is_steered_and_logs_with_fields(tmp_path: Path) -> N
     assert ["settings total_s=300 quiet=22:00-08:00", "restart"] == does
     assert {"6"} == {event[1] for event in found["events"]}
     assert 2 == found["started"]
+
+
+@pytest.mark.kiosk
+@pytest.mark.logind
+def test_the_screen_has_a_session_and_one_compositor(tmp_path: Path) -> None:
+    """Under logind the screen's service gets to its page; a browser that was killed is replaced by the same supervisor,
+    and a supervisor that was killed leaves no compositor behind; the board plays on meanwhile (cases F3, F4).
+    """
+    found = told("service_kiosk.py", tmp_path)
+    assert (True, "the page is shown") == (found["session"], found["said"])
+    assert (1, True) == (found["browser"], found["same"])
+    assert (1, True) == (found["supervisor"], found["another"])
+    assert found["board"]
+    assert any("another is started" in line for line in found["log"])
