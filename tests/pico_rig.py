@@ -90,7 +90,8 @@ class PicoRig:
         self.host.allow(*BUDGET)
         self.edges: list[Edge] = []
         self.seen = b""
-        self._out = b""
+        self._out = self._in = b""
+        self._host_polls = True
         self._clock = self._device.simulator.clock
         self._alarm = self._clock.create_alarm(self._tick)
         self._device.cdc.on_serial_data = self._hear
@@ -119,14 +120,31 @@ class PicoRig:
         """What the strip shows, red first."""
         return [tuple(pixel) for pixel in self.strip.pixels]
 
+    def hand_over(self) -> None:
+        """From now on `host` is nobody: whoever wants it has the port, by `heard` and `say`."""
+        self._host_polls = False
+
+    def heard(self) -> bytes:
+        """What the board has said since it was asked last."""
+        said, self._in = self._in, b""
+        return said
+
+    def say(self, data: bytes) -> None:
+        """Send to the board as it takes it."""
+        self._out += data
+
     def _hear(self, data: bytes) -> None:
         self.seen = (self.seen + bytes(data))[-4000:]
+        if not self._host_polls:
+            self._in += bytes(data)
+            return
         self.host.feed(bytes(data), self.now_us)
         self.edges += self.host.take().edges
 
     def _tick(self) -> None:
         self._alarm.schedule(TICK_NS)
-        self._out += self.host.poll(self.now_us)
+        if self._host_polls:
+            self._out += self.host.poll(self.now_us)
         fifo = self._device.cdc.tx_fifo
         while self._out and fifo.item_count < fifo.size:
             self._device.cdc.send_serial_byte(self._out[0])

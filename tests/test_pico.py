@@ -5,13 +5,12 @@ One start serves all: the emulated chip is 20 to 30 times slower than the real o
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hal import link
+from tests import pico_session
 from tests.pico_rig import COPIED, HAL, PicoRig, moves
 
 FRAME = bytes((5 * at + 7) % 61 for at in range(147))
@@ -24,47 +23,47 @@ LINES = [range(7 * row, 7 * row + 7) for row in range(7)] + [range(column, 49, 7
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def found() -> dict[str, Any]:
     """What somebody at the bench would see, in two seconds of the chip's time."""
-    return asyncio.run(_bench(tmp_path_factory.mktemp("pico")))
+    return pico_session.session(bench).bench
 
 
-async def _bench(folder: Path) -> dict[str, Any]:
+async def bench(rig: PicoRig) -> dict[str, Any]:
+    """Look at each cell, at ghosts and at frames."""
     found: dict[str, Any] = {}
-    async with PicoRig(folder, "DIODES = False\n") as rig:
-        host = rig.host
-        await rig.until(lambda: host.report, 5_000)
-        found["about"], found["start_ms"] = host.about, rig.now_us // 1000
-        for diodes in (True, False):
-            rig.copper.diodes = diodes
-            rig.edges.clear()
-            for cells in LINES[:7] if diodes else LINES:
-                wanted = sum(1 << cell for cell in cells)
-                rig.copper.press(*cells)
-                await rig.until(lambda wanted=wanted: host.down == wanted, 600)  # type: ignore[misc]
-            rig.copper.press()
-            await rig.until(lambda: not host.down, 600)
-            found[f"cells {diodes}"] = moves(rig.edges)
+    host = rig.host
+    await rig.until(lambda: host.report, 5_000)
+    found["about"], found["start_ms"] = host.about, rig.now_us // 1000
+    for diodes in (True, False):
+        rig.copper.diodes = diodes
         rig.edges.clear()
-        rig.copper.press(0, 3)
-        await rig.until(lambda: host.down == 1 | 1 << 3, 600)
-        rig.copper.press(0, 3, 21)  # the third corner of a rectangle
-        await rig.until(lambda: host.report is not None and host.report.ghosts, 600)
-        found["ghosts"], found["guessed"] = host.report.ghosts if host.report else 0, moves(rig.edges)
+        for cells in LINES[:7] if diodes else LINES:
+            wanted = sum(1 << cell for cell in cells)
+            rig.copper.press(*cells)
+            await rig.until(lambda wanted=wanted: host.down == wanted, 600)  # type: ignore[misc]
         rig.copper.press()
-        await rig.until(lambda: host.report is not None and not host.report.ghosts, 600)
-        for name, frame in (
-            ("whole", FRAME),
-            ("changed", FRAME[:60] + b"\x3c\2\1" + FRAME[63:]),
-            ("white", b"\xff" * 147),
-        ):
-            shown, host.frames.wanted = rig.strip.frame_count, frame
-            await rig.until(lambda shown=shown: host.frames.settled and rig.strip.frame_count > shown, 3_000)  # type: ignore[misc]
-            await rig.until(lambda at=rig.now_us: rig.now_us > at + 5_000, 300)  # type: ignore[misc]
-            found[name] = rig.pixels()
-        host.ask()
-        await rig.until(lambda: host.stats, 1_000)
-        found |= {"stats": host.stats, "sessions": host.sessions, "bad": host.splitter.bad, "flags": host.report}
+        await rig.until(lambda: not host.down, 600)
+        found[f"cells {diodes}"] = moves(rig.edges)
+    rig.edges.clear()
+    rig.copper.press(0, 3)
+    await rig.until(lambda: host.down == 1 | 1 << 3, 600)
+    rig.copper.press(0, 3, 21)  # the third corner of a rectangle
+    await rig.until(lambda: host.report is not None and host.report.ghosts, 600)
+    found["ghosts"], found["guessed"] = host.report.ghosts if host.report else 0, moves(rig.edges)
+    rig.copper.press()
+    await rig.until(lambda: host.report is not None and not host.report.ghosts, 600)
+    for name, frame in (
+        ("whole", FRAME),
+        ("changed", FRAME[:60] + b"\x3c\2\1" + FRAME[63:]),
+        ("white", b"\xff" * 147),
+    ):
+        shown, host.frames.wanted = rig.strip.frame_count, frame
+        await rig.until(lambda shown=shown: host.frames.settled and rig.strip.frame_count > shown, 3_000)  # type: ignore[misc]
+        await rig.until(lambda at=rig.now_us: rig.now_us > at + 5_000, 300)  # type: ignore[misc]
+        found[name] = rig.pixels()
+    host.ask()
+    await rig.until(lambda: host.stats, 1_000)
+    found |= {"stats": host.stats, "sessions": host.sessions, "bad": host.splitter.bad, "flags": host.report}
     return found
 
 

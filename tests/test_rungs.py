@@ -1,4 +1,4 @@
-"""One suite on rung after rung: the simulator, another process behind a pseudo terminal, a real ttyACM."""
+"""One suite, four rungs: the simulator, another process behind a pseudo terminal, an emulated Pico, a real ttyACM."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import rungs
+from tests import pico_session, rungs
 from tests.rungs import PtyRung, Ran, SimRung
+from tests.test_pico import bench
 from tests.vm.machine import KIT, kernel
 from tests.vm.test_gpio import wires
 
@@ -21,12 +22,14 @@ NOT_WINDOWS = pytest.mark.skipif(sys.platform == "win32", reason="pseudo termina
 RUNGS = [
     "sim",
     pytest.param("pty", marks=[pytest.mark.realtime, NOT_WINDOWS]),
+    pytest.param("pico", marks=pytest.mark.pico),
     pytest.param("ttyACM", marks=pytest.mark.vm),
 ]
 # What each rung leaves out; anything else that does not run is a fault.
 LEFT_OUT: dict[str, set[str]] = {
     "sim": set(),
     "pty": set(),
+    "pico": set(rungs.named()) - pico_session.QUICK_CHECKS - {told.name for told in rungs.scenarios() if told.quick},
     "ttyACM": {"bounce"},
 }
 PTY_BOARDS = 3
@@ -46,7 +49,7 @@ class Rungs:
     def on(self, rung: str) -> Told:
         """What came of it, and how many seconds it took."""
         if rung not in self._ran:
-            self._ran[rung] = {"sim": self._sim, "pty": self._pty, "ttyACM": self._vm}[rung]()
+            self._ran[rung] = {"sim": self._sim, "pty": self._pty, "pico": self._pico, "ttyACM": self._vm}[rung]()
         return self._ran[rung]
 
     def close(self) -> None:
@@ -71,6 +74,10 @@ class Rungs:
             return PtyRung(folder)
 
         return rungs.side_by_side(make, PTY_BOARDS), time.monotonic() - begun_s
+
+    def _pico(self) -> Told:
+        session = pico_session.session(bench)
+        return session.ran, session.s
 
     def _vm(self) -> Told:
         assert self._pi is not None
