@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.vm.machine import KIT
-from tests.vm.test_gpio import told
+from tests.vm.test_gpio import PATIENCE, replayed, told
 from tests.vm.test_vm import inside
 
 pytestmark = pytest.mark.vm
 
 
-def test_a_game_goes_on_after_a_replug_under_another_name(capsys: pytest.CaptureFixture[str]) -> None:
-    """`morbak run --board serial:auto` plays a game to its end through a real ttyACM. The cable is pulled out for three
-    seconds and comes back as another port; the clocks stood still, and light and touch go on (cases E1, E2, G24).
+def test_a_game_goes_on_after_a_replug_under_another_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`morbak trace record --board serial:auto` plays a game to its end through a real ttyACM. The cable is pulled out
+    for three seconds and comes back as another port; the clocks stood still, and light and touch go on (cases E1, E2,
+    G24). Its trace is replayed on this computer, which has no such port: the same.
     """
-    ran = inside("--", sys.executable, str(KIT / "inside/cable_game.py"))
+    script = str(KIT / "inside/cable_game.py")
+    ran = inside(*PATIENCE, "--bind", f"{tmp_path}:/srv", "--", sys.executable, script, "/srv/game.jsonl")
     assert (0, "") == (ran.returncode, ran.stderr)
     game = json.loads(ran.stdout)
     assert (["ttyACM0", "ttyACM1"], game["first"], [True] * 7, 0) == (
@@ -31,6 +34,8 @@ def test_a_game_goes_on_after_a_replug_under_another_name(capsys: pytest.Capture
     assert game["found_ms"] < 3_000 + 1_000
     # the clock stood: it lost what passed until sight was lost and after it was back, not the seconds between
     assert game["spent_ms"] < game["out_ms"] - 2_000
+    replayed(tmp_path / "game.jsonl", "serial", 7)
+    assert '"do":"unseen"' in (tmp_path / "game.jsonl").read_text()
     with capsys.disabled():
         print(
             f"\na cable out for {game['out_ms']:.0f} ms: noticed in {game['noticed_ms']:.0f} ms, found "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -11,13 +12,14 @@ import pytest
 
 from hal import conformance
 from hal.profile import load, shipped
+from tests.test_commands_trace import replay
 from tests.vm.machine import KIT
 from tests.vm.test_vm import inside
 
 pytestmark = pytest.mark.vm
 
 INSIDE = KIT / "inside"
-# A walk takes 15 seconds of its own, and more on a busy machine.
+# A walk takes 15 seconds of its own, a game 10, and both more on a busy machine.
 PATIENCE = ("--timeout", "240")
 MATRIX = load(shipped("reference")).matrix
 
@@ -35,6 +37,14 @@ def told(script: str, *arguments: str, options: tuple[str, ...] = ()) -> Any:
     ran = inside(*wires(), *options, "--", sys.executable, str(INSIDE / script), *arguments)
     assert (0, "") == (ran.returncode, ran.stderr)
     return json.loads(ran.stdout)
+
+
+def replayed(trace: Path, driver: str, actions: int) -> None:
+    """A trace that ends in order, of so many actions on that driver, comes out the same on this computer."""
+    done, text = replay(trace), trace.read_text()
+    assert (0, "") == (done.returncode, done.stderr)
+    assert done.stdout.startswith(f"{trace}: the same: {text.count(chr(10))} lines, {actions} actions, ")
+    assert f'"driver":"{driver}"' in text and '"reason":"stopped"' in text
 
 
 @pytest.mark.parametrize("driver", ["gpiod", pytest.param("gpiozero", marks=pytest.mark.lgpio)])
@@ -76,11 +86,12 @@ def test_a_scan_is_four_times_faster_than_with_devices(capsys: pytest.CaptureFix
     assert 0 == times["shorts"]
 
 
-def test_the_shipped_firmware_plays_a_game_on_real_wires(capsys: pytest.CaptureFixture[str]) -> None:
-    """`morbak run --board reference` plays a game to its end: contacts close through the chip, the light is read back
-    from the bus and is what the board tells of after each action; it ends dark and shorts nothing.
+def test_the_shipped_firmware_plays_a_game_on_real_wires(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`morbak trace record --board reference` plays a game to its end: contacts close through the chip, the light is
+    read back from the bus and is what the board tells of after each action; it ends dark and shorts nothing. Its trace
+    is replayed on this computer, which has neither: the same.
     """
-    game = told("real_game.py")
+    game = told("real_game.py", "/srv/game.jsonl", options=(*PATIENCE, "--bind", f"{tmp_path}:/srv"))
     parts = game["health"]["parts"]
     assert ("result", True, 0, True, 0) == (
         game["phase"],
@@ -92,6 +103,7 @@ def test_the_shipped_firmware_plays_a_game_on_real_wires(capsys: pytest.CaptureF
     assert (game["result"], ["a1", "b1", "c1", "d1"]) == (game["first"], game["lit"])
     assert [True] * 7 == game["seen"]
     assert ("7 x 7 contacts with diodes", True) == (parts["matrix"]["text"], "SPI at 2.4 MHz" in parts["leds"]["text"])
+    replayed(tmp_path / "game.jsonl", "gpiod", 7)
     with capsys.disabled():
         print(f"\ncontact to latched light: {median(game['touch_ms']):.1f} ms, worst {game['touch_ms'][-1]:.1f} of 7")
 

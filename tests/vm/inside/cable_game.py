@@ -1,5 +1,6 @@
-"""Runs inside the virtual Pi: two people play a game on `morbak run --board serial:auto`, whose board is at the other
-end of a USB cable: a real ttyACM, which is pulled out in the middle of the game and comes back under another name.
+"""Runs inside the virtual Pi: two people play a game on `--board serial:auto`, whose board is at the other end of a
+USB cable: a real ttyACM, which is pulled out in the middle of the game and comes back under another name. It is played
+under `morbak trace record`; the trace is the file of the first argument.
 
 Prints as JSON: `names` (the port before and after), `noticed_ms`, `found_ms`, `out_ms` (how long the cable was out),
 `spent_ms` (what the mover's clock has lost meanwhile), `seen` (after each action whether the board's LEDs show the
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -89,7 +91,8 @@ def main() -> None:
     board.start()
     settings = Path("/root/quick.toml")
     settings.write_text(QUICK.replace("turn_guard_ms = 20", "turn_guard_ms = 50"))
-    with running("--board", "serial:auto", "--config", str(settings), "--seed", "1") as live:
+    recorded = ("trace", "record", sys.argv[1])
+    with running("--board", "serial:auto", "--config", str(settings), "--seed", "1", command=recorded) as live:
         player = Player(live, board)
         until(player, lambda _: player.link()["ok"])  # type: ignore[arg-type, return-value]
         time.sleep(0.5)

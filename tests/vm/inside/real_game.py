@@ -1,4 +1,5 @@
-"""Runs inside the virtual Pi: two people play a game on `morbak run --board reference`, which has a chip and a bus.
+"""Runs inside the virtual Pi: two people play a game on `--board reference`, which has a chip and a bus, under
+`morbak trace record`; the trace is the file of the first argument.
 
 Their fingers close contacts on the wires of the GPIO chip; what they see is what left the SPI bus, decoded as the LEDs
 do. Prints as JSON: who was `first`, the `result`, `seen` (after each action whether the light on the wire is the one
@@ -9,6 +10,7 @@ light).
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -103,7 +105,8 @@ def main() -> None:
     wired.as_a_pi()  # for the button and the buzzer, which go through gpiozero
     settings = Path("/root/quick.toml")
     settings.write_text(QUICK.replace("turn_guard_ms = 20", "turn_guard_ms = 50"))
-    with running("--board", "reference", "--config", str(settings), "--seed", "1") as live:
+    recorded = ("trace", "record", sys.argv[1])
+    with running("--board", "reference", "--config", str(settings), "--seed", "1", command=recorded) as live:
         player = Player(live)
         vpi.until(player.eyes.look, 20)
         time.sleep(1)  # for the first half second it hears nothing
