@@ -179,9 +179,11 @@ def until_told(recent: Recent, end: threading.Event) -> None:
 
 def test_a_report_is_redacted_and_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tokens, homes, users, addresses and the machine's name are left out; the same files give the same bytes."""
-    text = f"s3cr3t /home/anna/x /home/user7/y of anna 192.168.1.20 127.0.0.1 {socket.gethostname()} 12:34:56+01:00"
-    assert "[token] ~/x ~/y of [user] [address] 127.0.0.1 [host] 12:34:56+01:00" == redact(
-        text, ["s3cr3t", ""], {"HOME": "/home/anna", "SUDO_USER": "anna", "USER": "root"}
+    text = (
+        f"s3cr3t /srv/anna/x /home/user7/y of anna, root 192.168.1.20 127.0.0.1 {socket.gethostname()} 12:34:56+01:00"
+    )
+    assert "[token] ~/x ~/y of [user], root [address] 127.0.0.1 [host] 12:34:56+01:00" == redact(
+        text, ["s3cr3t", ""], {"HOME": "/srv/anna", "SUDO_USER": "anna", "USER": "root"}
     )
     for address in ("fe80:0:0:1:2:3", "fe80::1", "2001:DB8:85a3::8a2e:370:7334", "DC:A6:32:01:02:03"):
         assert "at [address]." == redact(f"at {address}.")
