@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 
+from firmware import cli
 from firmware.app import RealClock
 from firmware.commands_serve import add_serve
 from hal.profile import Profile
@@ -53,7 +54,7 @@ def main() -> int:
     with open(shared, "r+b") as file:
         memory = mmap.mmap(file.fileno(), SHARED.size)
     parser = argparse.ArgumentParser()
-    add_serve(parser, lambda found, _: Held(found, memory))
+    add_serve(parser, lambda found, _: Held(found, memory), cli._worn)
     parsed = parser.parse_args(["serve", "--board", profile, "--port", port])
     status: int = parsed.command(parsed)
     return status
