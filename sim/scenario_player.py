@@ -75,12 +75,12 @@ _HUES = {
 }
 
 
-def play(scenario: Scenario, jig: Jig) -> None:
-    """Play to the end. Raises Failed, and Unsupported for what this jig's rung cannot do.
+def play(scenario: Scenario, jig: Jig, engine: Callable[..., Engine] = Engine) -> None:
+    """Play to the end on an `engine`. Raises Failed, and Unsupported for what this jig's rung cannot do.
 
     Whatever comes of it, afterwards no finger is left on a contact and none is broken.
     """
-    player = _Player(scenario, jig)
+    player = _Player(scenario, jig, engine)
     try:
         for number, step in enumerate(scenario.steps, 1):
             player.step(number, step)
@@ -92,11 +92,11 @@ def play(scenario: Scenario, jig: Jig) -> None:
 
 
 class _Player:
-    def __init__(self, scenario: Scenario, jig: Jig) -> None:
+    def __init__(self, scenario: Scenario, jig: Jig, engine: Callable[..., Engine]) -> None:
         self._scenario, self._jig = scenario, jig
         match = Match(RULES[scenario.rules], scenario.limits)
         self._table = Table(match, scenario.touch_times, scenario.phase_times, lambda: scenario.lot, jig.now_us())
-        self._engine = Engine(self._table, jig.board, Lights())
+        self._engine = engine(self._table, jig.board, Lights())
         self._sight = Sight()
         self._known_us = self._check_us = 0
         self._down: set[int] = set()

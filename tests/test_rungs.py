@@ -98,7 +98,9 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 @pytest.mark.parametrize("name", rungs.named())
 @pytest.mark.parametrize("rung", RUNGS)
 def test_a_rung_does_what_the_scenario_says(ran: Rungs, rung: str, name: str) -> None:
-    """The scenario comes out as its file says, the check holds; what does not run on this rung is known to be so."""
+    """The scenario comes out as its file says and its trace as it was played, the check holds; what does not run on
+    this rung is known to be so.
+    """
     (found,) = [each for each in ran.on(rung)[0] if each.name == name]
     assert ("not run" if name in LEFT_OUT[rung] else "passed") == found.how, found.said
 
