@@ -140,11 +140,15 @@ def draws_ma(profile: Profile, light: Iterable[tuple[int, int, int]]) -> float:
 
 
 def _scans(jig: Jig, us: int) -> Iterator[tuple[int, Scan]]:
-    """Scans at the board's own pace for so long, each with its time."""
+    """Scans at the board's own pace for so long, each with the time by which it was made: a board at the end of a cable
+    is read somewhat later than it is asked.
+    """
     end_us = jig.now_us() + us
     while (t_us := jig.now_us()) < end_us:
         scan = jig.board.scan(t_us)
-        yield t_us, scan
+        if not t_us <= scan.t_us <= jig.now_us():
+            raise Broken(f"asked at {t_us} us, a scan says that it was made at {scan.t_us} us")
+        yield scan.t_us, scan
         jig.wait(scan.period_us)
 
 

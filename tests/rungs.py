@@ -26,12 +26,16 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 
 class Ran(NamedTuple):
-    """What came of one scenario or check: `how` it went, and a sentence where it did not go well."""
+    """What came of one scenario or check: `how` it went, and a sentence where it did not go well.
+
+    `again`: how often it was played again because the machine was late.
+    """
 
     name: str
     how: str  # "passed", "failed" or "not run"
     said: str
     s: float
+    again: int = 0
 
 
 class Rung(Protocol):
@@ -133,7 +137,7 @@ def _ran(name: str, jig: Callable[[], Jig], do: Callable[[Jig], None]) -> Ran:
     """One of them. Where the machine stood still others than the scenario's touches were made: that does not count."""
     begun_s = time.monotonic()
     how, said = "failed", ""
-    for _ in range(TRIES):
+    for again in range(TRIES):
         try:
             do(jig())
             how, said = "passed", ""
@@ -145,7 +149,7 @@ def _ran(name: str, jig: Callable[[], Jig], do: Callable[[Jig], None]) -> Ran:
                 said += f" (the machine was late by {fault.late_us // 1000} ms)"  # type: ignore[attr-defined]
                 continue
         break
-    return Ran(name, how, said, time.monotonic() - begun_s)
+    return Ran(name, how, said, time.monotonic() - begun_s, again)
 
 
 def report(rung: str, ran: list[Ran], s: float) -> str:
@@ -160,6 +164,8 @@ def report(rung: str, ran: list[Ran], s: float) -> str:
     text = f"rung {rung}: {len(scenarios_ran)} scenarios and {len(done) - len(scenarios_ran)} checks ran in {s:.1f} s"
     if len(done) < len(ran) / 2:
         text += f" ({', '.join(each.name for each in done)})"
+    if anew := [f"{each.name} {each.again}" for each in done if each.again]:
+        text += f"\n  played again because the machine was late: {', '.join(anew)}"
     for why, names in left_out.items():
         text += f"\n  {len(names)} not run ({', '.join(names)}): {why}"
     return text

@@ -22,6 +22,13 @@ CHAIN = [row * 7 + (6 - column if row % 2 else column) for row in range(7) for c
 LINES = [range(7 * row, 7 * row + 7) for row in range(7)] + [range(column, 49, 7) for column in range(7)]
 
 
+# A message without an end, longer than any; greetings of another version; messages of a session that is none.
+HOSTILE = b"".join((
+    b"\xff" * 900, b"\0\0\0", *(link.frame(link.HELLO, 40 + at, 1, 0, link.hello(9)) for at in range(5)),
+    *(link.frame(kind, 999, 1, 0, bytes(30)) for kind in range(10)), b"\3\2\1",
+))  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
     """What somebody at the bench would see, in two seconds of the chip's time."""
@@ -63,6 +70,13 @@ async def bench(rig: PicoRig) -> dict[str, Any]:
         found[name] = rig.pixels()
     host.ask()
     await rig.until(lambda: host.stats, 1_000)
+    rig.edges.clear()
+    rig.say(HOSTILE)
+    rig.copper.press(8)
+    await rig.until(lambda: host.down == 1 << 8, 3_000)
+    rig.copper.press()
+    await rig.until(lambda: not host.down, 3_000)
+    found["after"] = moves(rig.edges), host.refusal, host.version
     found |= {"stats": host.stats, "sessions": host.sessions, "bad": host.splitter.bad, "flags": host.report}
     return found
 
@@ -113,6 +127,13 @@ def test_a_frame_is_decoded_from_the_data_pin_exactly(found: dict[str, Any]) -> 
     assert pixels(CHANGED) == found["changed"]
     assert [(201, 201, 201)] * 49 == found["white"]
     assert found["flags"].flags == link.LIMITED
+
+
+@pytest.mark.pico
+def test_a_hostile_host_does_not_stop_a_pico(found: dict[str, Any]) -> None:
+    """A flood without an end, greetings of another version and messages of no session: the next touch is told as ever,
+    in the session that was."""
+    assert ([(8, True), (8, False)], None, None) == found["after"]
 
 
 @pytest.mark.pico
