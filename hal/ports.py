@@ -30,10 +30,10 @@ class Edge(NamedTuple):
 class Scan(NamedTuple):
     """What one pass over the matrix has found.
 
-    `t_us`: when the scan began. `edges`: in the order of their own times. `ghosts`: mask of cells whose reading is
-    ambiguous now (a rectangle on a matrix without diodes). `known_us`: every edge whose own time is at or before it
-    has been reported, in this scan or earlier. `period_us`: how long after `t_us` the next scan should begin.
-    `buttons`: the push buttons that have just been pressed, by name.
+    `t_us`: when the scan began; of a board at the end of a cable, when it was read. `edges`: in the order of their own
+    times. `ghosts`: mask of cells whose reading is ambiguous now (a rectangle on a matrix without diodes). `known_us`:
+    every edge whose own time is at or before it has been reported, in this scan or earlier. `period_us`: how long after
+    `t_us` the next scan should begin. `buttons`: the push buttons that have just been pressed, by name.
     """
 
     t_us: int
