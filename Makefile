@@ -10,8 +10,9 @@ DEV := $(VENV)/.dev
 run: $(RUN)
 	$(BIN)/morbak run --board sim --open
 
-# Two halves side by side, as long as each other: what drives browsers and an emulated chip, told of at the end; the rest.
-OUTSIDE := browser or kiosk or pico
+# Two halves side by side, as long as each other: browsers, an emulated chip and the installed service, told of at the
+# end; and the rest.
+OUTSIDE := browser or kiosk or pico or (vm and systemd)
 test: check
 	@$(BIN)/python -m pytest -m "$(OUTSIDE)" >$(VENV)/outside.log 2>&1 & outside=$$!; trap 'kill $$outside' INT TERM; \
 	$(BIN)/python -m pytest -m "not ($(OUTSIDE))"; rest=$$?; \
