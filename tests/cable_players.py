@@ -5,6 +5,7 @@ What they do is the same in virtual time and at a real port: who derives says ho
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from random import Random
 
 from firmware.clock import Limits
@@ -26,7 +27,7 @@ KNOWN_US = 60_000  # until the end of a touch is known, with an error or two in 
 BACK_US = 20_000_000  # more than any cable needs to be found again, on a busy machine too
 
 
-class Players:
+class Players(ABC):
     """Those at the board, and the firmware that judges them; `hands_us`: how long they let a light action rest.
 
     `replugs_us`: from each plug until the contacts were known again.
@@ -50,33 +51,33 @@ class Players:
 
     # -- what who derives says ---------------------------------------------------------------------------------------
 
+    @abstractmethod
     def now_us(self) -> int:
         """The host's clock."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pass_time(self, us: int) -> None:
         """Let time pass, for the board too."""
-        raise NotImplementedError
 
+    @abstractmethod
     def press(self, cell: int) -> None:
         """A contact closes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def release(self, cell: int) -> None:
         """It opens."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pull_out(self) -> None:
         """The cable is out."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put_back(self) -> None:
         """It is back in, maybe elsewhere."""
-        raise NotImplementedError
 
+    @abstractmethod
     def restart(self) -> None:
         """The board begins anew, as after the loss of its power."""
-        raise NotImplementedError
 
     # -- the firmware ------------------------------------------------------------------------------------------------
 
@@ -137,7 +138,7 @@ class Players:
         assert (count + 1, wanted) == (len(game.moves), game.state)
         return game.moves[-1].text
 
-    def before_touch(self) -> None:
+    def before_touch(self) -> None:  # noqa: B027 - mostly nothing does
         """Something happens just before a finger comes down."""
 
     def play(self, pulls: int, most: int) -> int:
