@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from hal import link
 from hal.drivers.serial_board import SerialBoard
@@ -18,8 +18,44 @@ TICK_US = 1_000
 ANSWER_US, ASKED = 300_000, 3
 
 
+class Hands(Protocol):
+    """Whoever moves the contacts of a real board: those below, or the driver of a jig (entry point `morbak.hands`).
+
+    Cells are numbered row-major from a1. Each may raise Unsupported for what it cannot do, which skips a test. To
+    derive from `Nobody` is to write what can be done alone. `exact`: a contact moves when it is told to.
+    """
+
+    exact: bool
+
+    def press(self, cell: int) -> None:
+        """Close the contact of a cell; returns once it is closed."""
+
+    def release(self, cell: int) -> None:
+        """Open it; returns once it is open."""
+
+    def lit(self) -> bytes | None:
+        """What the chain shows, read back from it as in `hal.jig.Jig.lit`; None where that cannot be."""
+
+    def fault(self, **keys: Any) -> None:
+        """Other faults from now on, as in `hal.jig.Jig.fault`."""
+
+    def unplug(self) -> None:
+        """Pull the cable out."""
+
+    def plug(self, name: str | None = None) -> None:
+        """Put it back."""
+
+    def begin(self) -> None:
+        """All fingers are up, and no part is at fault."""
+
+    def close(self) -> None:
+        """The same; may be called twice."""
+
+
 class Nobody:
     """Does nothing; `why` says who is lacking. Those below do what they can."""
+
+    exact = True
 
     def __init__(self, why: str) -> None:
         self._why = why

@@ -31,6 +31,10 @@ class Jig(Protocol):
         """Where the board stands, never a higher one."""
 
     @property
+    def exact(self) -> bool:
+        """Whether a contact moves when it is told to, not when somebody gets round to it."""
+
+    @property
     def board(self) -> Board:
         """The board, open, as the app opens it."""
 

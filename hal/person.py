@@ -19,6 +19,8 @@ LOOK_S = 0.005
 class Person(Nobody):
     """Asks for each move and waits for Enter. `meanwhile` is called all the time, so that no cable falls silent."""
 
+    exact = False
+
     def __init__(self, terminal: int, patience_s: float = PATIENCE_S) -> None:
         """`terminal`: an open file descriptor to write to and to read lines from."""
         super().__init__("there is no simulated part on this board")

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from hal import link
 from hal.board import DEAF_US
 from hal.drivers.serial_board import PREFIX, open_board
-from hal.hands import Nobody, TestBoard, sleep
+from hal.hands import Hands, Nobody, TestBoard, sleep
 from hal.jig import Rung
 from hal.opening import open_board as open_pins
 from hal.person import Person
 from hal.ports import Board
 from hal.profile import Profile
 
+# Opens whoever moves the contacts of a board, by its profile.
+OpenHands = Callable[[Profile], Hands]
 # Until a board at a cable has said what is down and what is not; its first edges are those of the start.
 HEARS_US = 100_000
 
@@ -28,9 +31,9 @@ def now_us() -> int:
 class RealJig:
     """Implements `hal.jig.Jig`: a board, on its rung, in the `hands` of somebody. `where`: its port, "" for pins."""
 
-    def __init__(self, board: Board, profile: Profile, rung: Rung, hands: Nobody, where: str = "") -> None:
+    def __init__(self, board: Board, profile: Profile, rung: Rung, hands: Hands, where: str = "") -> None:
         self.board, self.profile, self.rung, self.where, self._hands = board, profile, rung, where, hands
-        self.now_us, self.wait = now_us, sleep
+        self.now_us, self.wait, self.exact = now_us, sleep, hands.exact
         self.press, self.release = hands.press, hands.release
         self.unplug, self.plug, self.lit = hands.unplug, hands.plug, hands.lit
 
@@ -52,21 +55,25 @@ class RealJig:
             self.wait(self.board.scan(now_us()).period_us)
 
 
-def serial_jig(where: str, person: Person | None = None) -> RealJig:
-    """The board at a port, or "auto"; its contacts are moved by itself if it is a test board, else by the person.
+def serial_jig(where: str, person: Person | None = None, hands: OpenHands | None = None) -> RealJig:
+    """The board at a port, or "auto", in these `hands`; without them a test board moves its contacts by itself, and any
+    other board has the person for that.
 
-    A test board begins with all fingers up and no faults. Raises PartError, a sentence, when no board answers.
+    It begins with all fingers up and no faults. Raises PartError, a sentence, when no board answers, or no hands do.
     """
     board = open_board(where)
-    hands = Nobody(f"{board.about.name} at {board.where} is no test board, and nobody is at the bench")
-    if board.about.flags & link.TEST_BOARD:
-        hands = TestBoard(board, now_us, sleep)
-    elif person is not None:
-        hands, person.columns = person, board.profile.board.columns
-        person.meanwhile = lambda: board.keep_up(now_us())
-    jig = RealJig(board, board.profile._replace(file=f"{PREFIX}{where}"), rung_of(board.where), hands, board.where)
+    profile = board.profile._replace(file=f"{PREFIX}{where}")
     try:
-        hands.begin()
+        found: Hands = Nobody(f"{board.about.name} at {board.where} is no test board, and nobody is at the bench")
+        if hands is not None:
+            found = hands(profile)
+        elif board.about.flags & link.TEST_BOARD:
+            found = TestBoard(board, now_us, sleep)
+        elif person is not None:
+            found, person.columns = person, profile.board.columns
+            person.meanwhile = lambda: board.keep_up(now_us())
+        jig = RealJig(board, profile, rung_of(board.where), found, board.where)
+        found.begin()
         jig.settle(HEARS_US)
     except BaseException:
         board.close()
@@ -74,14 +81,21 @@ def serial_jig(where: str, person: Person | None = None) -> RealJig:
     return jig
 
 
-def pins_jig(profile: Profile, person: Person | None = None) -> RealJig:
-    """The board on the pins of this machine, in the hands of a person or of nobody. Raises PartError."""
+def pins_jig(profile: Profile, person: Person | None = None, hands: OpenHands | None = None) -> RealJig:
+    """The board on the pins of this machine, in these `hands`, or those of a person or of nobody. Raises PartError."""
     board = open_pins(profile)
-    hands: Nobody = Nobody(f"{profile.board.name} is a real board, and nobody is at the bench")
-    if person is not None:
-        hands, person.columns = person, profile.board.columns
-    jig = RealJig(board, profile, "gpio", hands)
-    jig.settle(DEAF_US + HEARS_US)
+    try:
+        found: Hands = Nobody(f"{profile.board.name} is a real board, and nobody is at the bench")
+        if hands is not None:
+            found = hands(profile)
+        elif person is not None:
+            found, person.columns = person, profile.board.columns
+        jig = RealJig(board, profile, "gpio", found)
+        found.begin()
+        jig.settle(DEAF_US + HEARS_US)
+    except BaseException:
+        board.close()
+        raise
     return jig
 
 

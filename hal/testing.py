@@ -1,6 +1,6 @@
 """pytest for boards: the same tests on the simulator, at the end of a cable and on the pins of a Pi.
 
-    pytest -p hal.testing --board sim | serial:PORT | serial:auto | gpio:PROFILE
+    pytest -p hal.testing --board sim | serial:PORT | serial:auto | gpio:PROFILE [--hands NAME]
 
 Fixtures: `board` (hal.ports.Board), `fingers`, `lights`, `clock` (hal.bench) and `jig` (hal.jig) of a board that is
 opened for each test. A test whose board is not there is skipped with the reason, and fails with MORBAK_REQUIRE_ALL=1;
@@ -23,7 +23,7 @@ import pytest
 
 from hal.bench import BenchClock, Fingers, Lights
 from hal.board_lock import BoardInUse, BoardLock
-from hal.drivers import SIMULATED, serial_port
+from hal.drivers import SIMULATED, names, open_hands, serial_port
 from hal.drivers.serial_port import Identity
 from hal.errors import BoardError, PartError
 from hal.jig import Jig, Unsupported
@@ -41,13 +41,20 @@ _SIM = "sim"
 
 
 class Place:
-    """Where the board of a run is; opens it for each test, for this run alone. Raises BoardError for a name of none."""
+    """Where the board of a run is; opens it for each test, for this run alone. Raises BoardError for a name of none.
 
-    def __init__(self, named: str) -> None:
+    `hands`: the driver of a jig that moves its contacts.
+    """
+
+    def __init__(self, named: str, hands: str | None = None) -> None:
         self._lock: BoardLock | None = None
         self._person: Person | None = None
         self._was_there = False
         self._absent: PartError | None = None
+        self._hands = None if hands is None else partial(open_hands, hands)
+        if hands is not None and (named == _SIM or hands not in names("hands")):
+            there = ", ".join(names("hands")) or "none, they come with packages (morbak.hands)"
+            raise BoardError(f"--hands {hands}: a real board has hands that are installed, which are: {there}")
         kind, _, place = named.partition(":")
         if named == _SIM:
             self._open: Callable[[], Jig] = partial(_simulated, load(shipped(_SIM)))
@@ -87,7 +94,7 @@ class Place:
         if where != "auto":
             self._take(os.path.realpath(next(iter(serial_port.candidates(where, Identity())))))
         try:
-            jig = serial_jig(where, self._somebody())
+            jig = serial_jig(where, self._somebody(), self._hands)
         except PartError:
             if self._lock is None:  # it may be there, and another run's
                 for port in serial_port.candidates(where, Identity()):
@@ -102,7 +109,7 @@ class Place:
 
     def _on_pins(self, profile: Profile) -> Jig:
         self._take("the board on the pins of this machine")
-        return pins_jig(profile, self._somebody())
+        return pins_jig(profile, self._somebody(), self._hands)
 
     def _somebody(self) -> Person | None:
         self._person = self._person or at_the_terminal()
@@ -130,15 +137,20 @@ _PLACE = pytest.StashKey[Place]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--board`."""
-    parser.getgroup("morbak").addoption(
-        "--board", default=_SIM, metavar="BOARD", help=f"the board under test: {WANTED[6:]} (default: sim)"
+    group = parser.getgroup("morbak")
+    group.addoption("--board", default=_SIM, metavar="BOARD", help=f"the board under test: {WANTED[6:]} (default: sim)")
+    group.addoption(
+        "--hands",
+        metavar="NAME",
+        help="the jig that moves its contacts, an entry point of the group morbak.hands (default: the board by itself "
+        "if it can, else whoever sits at the terminal)",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse what is no board before anything is run."""
     try:
-        config.stash[_PLACE] = Place(config.getoption("--board"))
+        config.stash[_PLACE] = Place(config.getoption("--board"), config.getoption("--hands"))
     except BoardError as fault:
         raise pytest.UsageError(str(fault)) from fault
 

@@ -19,6 +19,7 @@ class SimJig:
     """Implements `hal.jig.Jig`; the same faults and seed give the same run. `clock` moves only by `wait`."""
 
     rung: Rung = "sim"
+    exact = True
 
     def __init__(self, profile: Profile, faults: Faults = HEALTHY, seed: int = 0) -> None:
         self.profile, self._faults = profile, faults

@@ -94,8 +94,14 @@ def play(scenario: Scenario, jig: Jig, engine: Callable[..., Engine] = Engine) -
 class _Player:
     def __init__(self, scenario: Scenario, jig: Jig, engine: Callable[..., Engine]) -> None:
         self._scenario, self._jig = scenario, jig
-        match = Match(RULES[scenario.rules], scenario.limits)
-        self._table = Table(match, scenario.touch_times, scenario.phase_times, lambda: scenario.lot, jig.now_us())
+        self._table = Table(
+            Match(RULES[scenario.rules], scenario.limits),
+            scenario.touch_times,
+            scenario.phase_times,
+            lambda: scenario.lot,
+            jig.now_us(),
+            sound=jig.board.capabilities.sound,
+        )
         self._engine = engine(self._table, jig.board, Lights())
         self._sight = Sight()
         self._known_us = self._check_us = 0

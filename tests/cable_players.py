@@ -24,6 +24,7 @@ TOUCH = TouchTimes(hold_us=120_000, turn_guard_us=20_000)
 PHASES = PhaseTimes(lobby_us=50_000, lot_us=50_000, result_deaf_us=50_000)
 DOWN_US = 60_000
 KNOWN_US = 60_000  # until the end of a touch is known, with an error or two in between
+SHORTEST = 7  # actions: no game is over before the fourth of the one who began
 BACK_US = 20_000_000  # more than any cable needs to be found again, on a busy machine too
 
 
@@ -147,11 +148,12 @@ class Players(ABC):
         game, made = self.table.game, list[str]()
         assert game is not None
         while game.ending is None and len(made) < most:
-            if pulls and (self.chance.random() < 0.2 or len(made) > 9):
+            if pulls and (self.chance.random() < 0.2 or len(made) + pulls >= min(most, SHORTEST)):
                 self.pull()
                 pulls -= 1
             made.append(self.turn())
         assert made == [move.text for move in game.moves]
+        assert 0 == pulls
         return len(made)
 
     def pull(self) -> None:

@@ -78,6 +78,7 @@ class CabledJig:
     """A board at the end of a cable, by `link`: what all of them have. A rung moves contacts, sees light and pulls."""
 
     rung: Rung
+    exact = True
     board: SerialBoard
     noise: Noise
 

@@ -108,10 +108,10 @@ def run(rung: Rung, names: Collection[str] = ()) -> Iterator[Ran]:
     """Everything that this rung runs, or what is named of it, and what it does not run."""
     for scenario in sorted(scenarios(), key=lambda scenario: not scenario.diodes):  # other boards come last
         if not names or scenario.name in names:
-            yield _ran(scenario.name, partial(rung.jig, scenario), partial(_play_twice, scenario))
+            yield played(scenario.name, partial(rung.jig, scenario), partial(play_twice, scenario))
     for check in JIGS:
         if not names or conformance.name(check) in names:
-            yield _ran(conformance.name(check), partial(rung.jig, conformance.name(check)), check)
+            yield played(conformance.name(check), partial(rung.jig, conformance.name(check)), check)
 
 
 def side_by_side(make: Callable[[], Rung], workers: int) -> list[Ran]:
@@ -126,14 +126,14 @@ def side_by_side(make: Callable[[], Rung], workers: int) -> list[Ran]:
         return [each for found in pool.map(work, range(workers)) for each in found]
 
 
-def _play_twice(scenario: Scenario, jig: Jig) -> None:
+def play_twice(scenario: Scenario, jig: Jig) -> None:
     """On its board, and again without one from its trace: the same actions and frames. Raises Failed and Difference."""
     tape = Held()
     play(scenario, jig, partial(Recorded, tape=tape, software="0", driver=jig.rung))
     replayed(tape.lines())
 
 
-def _ran(name: str, jig: Callable[[], Jig], do: Callable[[Jig], None]) -> Ran:
+def played(name: str, jig: Callable[[], Jig], do: Callable[[Jig], None]) -> Ran:
     """One of them. Where the machine stood still others than the scenario's touches were made: that does not count."""
     begun_s = time.monotonic()
     how, said, again = "failed", "", 0

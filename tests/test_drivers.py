@@ -22,6 +22,9 @@ def open_lines(profile):
 
 def open_leds(profile):
     return profile.led_count
+
+def open_hands(profile):
+    return profile.board.name
 """
 POINTS = """
 [morbak.lines]
@@ -29,6 +32,8 @@ expander = somebodys_board:open_lines
 broken = somebodys_board:missing
 [morbak.leds]
 laser = somebodys_board:open_leds
+[morbak.hands]
+fingers = somebodys_board:open_hands
 """
 
 
@@ -58,6 +63,14 @@ def test_anybodys_drivers_are_found_by_their_entry_points(package: Path) -> None
     assert 32 == drivers.open_lines(profile).address  # type: ignore[attr-defined]
     assert 49 == drivers.open_leds(profile)
     assert ["sim", "gpiod", "gpiozero", "broken", "expander"] == drivers.names("lines")
+
+
+def test_anybodys_jig_is_found_by_its_entry_point(package: Path) -> None:
+    """A jig of an installed package gets the profile of the board whose contacts it moves; another is none."""
+    assert ["fingers"] == drivers.names("hands")
+    assert "test board" == drivers.open_hands("fingers", load(board(package)))
+    with pytest.raises(PartError, match="there is no driver thumbs for the hands; there are: fingers"):
+        drivers.open_hands("thumbs", load(board(package)))
 
 
 def test_a_driver_that_does_not_load_is_named(package: Path) -> None:

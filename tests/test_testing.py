@@ -13,6 +13,7 @@ import pytest
 
 from hal import board_suite, testing
 from hal.board_lock import BoardLock
+from tests.rungs import scenarios
 from tests.test_serve import Served
 
 pytest_plugins = "pytester"
@@ -36,6 +37,18 @@ TESTS = """
         pass
 """
 
+CLUMSY = """
+from hal.errors import PartError
+from hal.hands import Nobody
+
+class Clumsy(Nobody):
+    def __init__(self, profile):
+        super().__init__(f"the jig of {profile.board.name} is clumsy")
+
+def absent(profile):
+    raise PartError("the jig is not plugged in")
+"""
+
 
 @pytest.fixture
 def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
@@ -44,6 +57,17 @@ def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     monkeypatch.setattr("hal.person.TERMINAL", "/nowhere/tty")
     pytester.makepyfile(TESTS)
     return pytester
+
+
+@pytest.fixture
+def jig_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody's package with a jig, installed: it presses what a test board cannot say that it presses."""
+    info = tmp_path / "jig-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: jig\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[morbak.hands]\nclumsy = clumsy:Clumsy\nabsent = clumsy:absent\n")
+    (tmp_path / "clumsy.py").write_text(CLUMSY)
+    monkeypatch.syspath_prepend(str(tmp_path))
 
 
 @pytest.fixture
@@ -124,6 +148,38 @@ def test_a_board_that_goes_in_the_middle_has_failed(bench: pytest.Pytester, serv
     found.stdout.fnmatch_lines(["*the board has gone in the middle of the tests:*"])
 
 
+@pytest.mark.realtime
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
+@pytest.mark.parametrize(
+    ("hands", "said"),
+    [
+        ("clumsy", "morbak: 1 not run: nobody can press cell 24: the jig of simulated board is clumsy"),
+        ("absent", "morbak: 3 not run: the jig is not plugged in"),
+    ],
+)
+def test_a_jig_moves_the_contacts(
+    bench: pytest.Pytester, served: Served, jig_package: None, hands: str, said: str
+) -> None:
+    """With `--hands` the named jig of a package moves the contacts, of a test board too, and says what it cannot; one
+    that is not there is skipped with the reason."""
+    run(bench, "--board", f"serial:{served.path}", "--hands", hands).stdout.fnmatch_lines([said])
+
+
+@pytest.mark.parametrize(
+    ("board", "hands", "there"),
+    [("gpio:reference", "clumsey", "absent, clumsy"), ("sim", "clumsy", "absent, clumsy")],
+)
+def test_hands_that_nobody_has_are_refused(
+    bench: pytest.Pytester, jig_package: None, board: str, hands: str, there: str
+) -> None:
+    """A jig that is misspelt, and one for a board that needs none, are refused with those there are."""
+    found = run(bench, "--board", board, "--hands", hands)
+    assert 4 == found.ret
+    found.stderr.fnmatch_lines(
+        [f"ERROR: --hands {hands}: a real board has hands that are installed, which are: {there}"]
+    )
+
+
 def test_a_board_that_is_not_there_is_skipped_with_the_reason(
     bench: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +242,18 @@ def test_the_suite_for_owners_is_shipped(pytester: pytest.Pytester) -> None:
     assert 0 == found.ret
     names = [check.__name__ for check in board_suite.JIGS]
     found.stdout.fnmatch_lines([f"*test_the_board?{name}? PASSED ?rung sim?*" for name in names])
+
+
+def test_the_scenarios_run_on_any_board(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scenario files run by `--board` as tests do: on a simulated one all pass but those that pull at a cable or
+    want another board, which say so."""
+    monkeypatch.delenv("MORBAK_REQUIRE_ALL", raising=False)
+    found = pytester.runpytest_subprocess(
+        "-p", "hal.testing", "-p", "no:cacheprovider", "-v", ROOT / "tests/board_scenarios.py"
+    )
+    left_out = [each.name for each in scenarios() if each.pulls or not each.diodes]
+    found.assert_outcomes(passed=len(scenarios()) - len(left_out), skipped=len(left_out))
+    found.stdout.fnmatch_lines([f"*test_scenario?{name}? SKIPPED ?rung sim?*" for name in left_out])
 
 
 def test_nobody_gets_the_plugin_who_has_not_asked_for_it(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """The drivers by name: a device library is imported when a board that needs it is opened, never before.
 
-A driver is a module here, or an entry point of the group `morbak.lines` or `morbak.leds` in any installed package.
-Either way it is one function that takes the profile and returns open `Lines` or open `Leds`, and raises PartError,
-one sentence that says what to do, where it cannot.
+A driver is a module here, or an entry point of the group `morbak.lines`, `morbak.leds` or `morbak.hands` in any
+installed package. Either way it is one function that takes the profile and returns open `Lines`, open `Leds`, or for a
+jig the open `Hands` that move a board's contacts, and raises PartError, one sentence that says what to do, where it
+cannot.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hal.errors import PartError
 
 if TYPE_CHECKING:
+    from hal.hands import Hands
     from hal.ports import Leds, Lines
     from hal.profile import Profile
 
@@ -39,12 +41,13 @@ _OURS = {
         "neopixel": "hal.drivers.neopixel_leds:open_leds",
         "leds0": "hal.drivers.leds0_leds:open_leds",
     },
+    "hands": {},
 }
 
 
 def names(part: str) -> list[str]:
-    """Every driver there is for `part`, "lines" or "leds": the simulated one, ours, then those of third parties."""
-    ours = [SIMULATED, *_OURS[part]]
+    """Every driver there is for `part`, "lines", "leds" or "hands": the simulated one, ours, those of third parties."""
+    ours = [SIMULATED, *_OURS[part]] if _OURS[part] else []
     return ours + sorted({point.name for point in entry_points(group=f"morbak.{part}")} - set(ours))
 
 
@@ -58,6 +61,12 @@ def open_leds(profile: Profile) -> Leds:
     """The LED chain of a profile, open and dark. Raises PartError."""
     leds: Leds = _opener("leds", profile.leds.driver)(profile)
     return leds
+
+
+def open_hands(name: str, profile: Profile) -> Hands:
+    """A jig of this name that moves the contacts of a board with this profile, open. Raises PartError."""
+    hands: Hands = _opener("hands", name)(profile)
+    return hands
 
 
 def lacking(driver: str, package: str, python: tuple[int, ...] = sys.version_info[:2]) -> PartError:
@@ -77,4 +86,5 @@ def _opener(part: str, name: str) -> Callable[[Profile], Any]:
         except Exception as fault:
             # Whatever a stranger's module raises on its way in: the board says whose fault it is.
             raise PartError(f"the driver {name} ({point.value}) cannot be loaded: {fault!r}") from fault
-    raise PartError(f"there is no driver {name} for the {part}; there are: {', '.join(names(part))}")
+    there = ", ".join(names(part)) or f"none; a package with an entry point of the group morbak.{part} has one"
+    raise PartError(f"there is no driver {name} for the {part}; there are: {there}")

@@ -16,12 +16,12 @@ import time
 from contextlib import closing
 
 import vpi
+import wired
 
 from hal.drivers.serial_board import open_board
 from hal.jig import Rung
 from hal.profile import load, shipped
 from sim.scenario import Scenario
-from sim.strip import Strip
 from tests import rungs
 from tests.jigs import CabledJig, Noise, NoisyPorts
 
@@ -36,10 +36,10 @@ class UsbJig(CabledJig):
     rung: Rung = "ttyACM"
 
     def __init__(self, usb: vpi.UsbSerial, profile: str) -> None:
-        self._usb, self._profile, self._wired = usb, profile, load(shipped(profile))
-        self._down, self._held, self._seen = 0, -1, (b"", bytes(147))
+        self._usb, self._profile, wires = usb, profile, load(shipped(profile))
+        self._down, self._held, self._chain = 0, -1, wired.Chain(wires)
         self.noise = Noise(self.now_us)
-        vpi.put("diodes", self._wired.matrix.diodes)
+        vpi.put("diodes", wires.matrix.diodes)
         self._serve()
         self.board = open_board("auto", ports=NoisyPorts(self.noise))
         end_us = self.now_us() + DEAF_US
@@ -58,14 +58,7 @@ class UsbJig(CabledJig):
 
     def lit(self) -> bytes | None:
         """What the last frame on the SPI bus lights."""
-        data = (vpi.BOARD / "spi/last").read_bytes()
-        if data != self._seen[0]:
-            leds = self._wired.leds
-            strip = Strip(self._wired.chain, order=leds.colour_order, spi_hz=leds.spi_hz)
-            strip.transfer(data, 0)
-            strip.settle(strip.busy_until_us + 1_000)
-            self._seen = data, bytes(strip.latched.frame)
-        return self._seen[1]
+        return self._chain.light()
 
     def fault(self, **keys: object) -> None:
         """As at every cable; a Pi is no test board, so it is stopped and started from outside."""
