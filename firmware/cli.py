@@ -122,7 +122,7 @@ def _parser(wanted: str) -> argparse.ArgumentParser:
 def _commands() -> dict[str, tuple[_Add, str]]:
     """What adds a command's arguments, and what it promises, by name."""
     board = _of("serve:add_serve", _at_a_cable, _worn)
-    map_, selftest = (_of(f"test:add_{name}", _workbench, _by_itself) for name in ("map", "selftest"))
+    map_, selftest = (_of(f"{name}:add_{name}", _workbench, _by_itself) for name in ("map", "selftest"))
     return {
         "run": (_add_play, "play: open a board and serve its page"),
         "records": (_add_records, "the games that were finished on this board"),

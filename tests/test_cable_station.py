@@ -11,7 +11,8 @@ import pytest
 from firmware import cli
 from firmware.cable_station import CableStation
 from firmware.cli import main
-from firmware.commands_test import examined, walked
+from firmware.commands_map import walked
+from firmware.commands_selftest import examined
 from hal.errors import PartError
 from hal.hands import TestBoard
 from hal.link import DIODES

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from firmware.cli import main
-from firmware.commands_test import walked
+from firmware.commands_map import walked
 from firmware.station import RealStation
 from hal import mapped, pinout, profile_text
 from hal.errors import ProfileError

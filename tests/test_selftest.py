@@ -17,7 +17,8 @@ import pytest
 from firmware import chosen
 from firmware.choosing import Chosen
 from firmware.cli import main
-from firmware.commands_test import examined, walked
+from firmware.commands_map import walked
+from firmware.commands_selftest import examined
 from firmware.state_directory import StateDirectory
 from firmware.station import sit
 from hal import conformance_boards, mapped, selftest_text

@@ -16,7 +16,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import vpi
 import wired
 
-from firmware import commands_test
+from firmware import commands_walk
 from firmware.cli import main as morbak
 from firmware.station import RealStation
 from hal.guide import Ask
@@ -72,7 +72,7 @@ def main() -> None:
     """Lead the person over the board."""
     vpi.put("dead", G1)
     vpi.put("stuck", 0 if MAPS else D4)
-    commands_test.RealStation = Sitting  # type: ignore[misc]
+    commands_walk.RealStation = Sitting  # type: ignore[misc]
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(io.StringIO()):
         status = morbak([sys.argv[1], "--board", "reference", "--json"])
