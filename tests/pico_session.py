@@ -22,7 +22,7 @@ from tests.jigs import CabledJig, Noise, NoisyPorts
 from tests.pico_rig import PicoRig
 
 SLOW = "the emulated chip is 20 to 30 times slower than the real one, so it runs the quick ones"
-QUICK_CHECKS: frozenset[str] = frozenset()
+QUICK_CHECKS = frozenset({"at_rest_nothing_is_told", "two_cells_are_both_told", "a_whole_row_is_told"})
 
 
 class Session(NamedTuple):
