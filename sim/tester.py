@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hal.guide import Ask, name
+
+if TYPE_CHECKING:
+    from hal.hands import Hands
 
 # How long somebody takes to act, and then keeps the finger down; on a machine that stalls for so many looks at least.
 ACTS_US, HOLDS_US = (150_000, 400_000), (120_000, 250_000)
@@ -24,19 +27,6 @@ class Fingers(Protocol):
 
     def release(self, cell: int, t_us: int) -> object:
         """Open it."""
-
-
-class Hands(Protocol):
-    """Whoever moves the contacts of a board at once, and reads back its light; such as `hal.hands`."""
-
-    def press(self, cell: int) -> None:
-        """Close the contact of a cell."""
-
-    def release(self, cell: int) -> None:
-        """Open it."""
-
-    def lit(self) -> bytes | None:
-        """RGB by cell."""
 
 
 class _Now:
