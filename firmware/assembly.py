@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from random import Random
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from firmware import chosen, quiet
 from firmware.app import App
 from firmware.choosing import Chosen
 from firmware.config import S, Settings
-from firmware.engine import Engine, Evening
+from firmware.engine import Engine, Evening, Make, Surroundings
 from firmware.game_record import game_from, match_from
 from firmware.journal import Found, Journal
 from firmware.lights import Lights
@@ -68,7 +68,7 @@ class Assembly:
         state: StateDirectory,
         chance: Random,
         notes: Mapping[str, Part] = MappingProxyType({}),
-        make: Callable[..., Engine] = Engine,
+        make: Make = Engine,
     ) -> None:
         """Waits for the disk; raises nothing that the disk could be the cause of.
 
@@ -84,7 +84,7 @@ class Assembly:
         settings = started.settings
         evening = Evening(quiet.hours(settings.quiet.hours), minute, settings.quiet.screen_off_s * S)
         parts = {"settings": started.part, **notes}
-        engine = make(table, board, Lights(), self.journal, parts, self._chosen.put, evening)
+        engine = make(table, board, Lights(), Surroundings(self.journal, parts, self._chosen.put, evening))
         self.app = App(engine, clock)
 
     def rounds(self) -> dict[str, int]:

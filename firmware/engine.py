@@ -51,28 +51,31 @@ class Evening(NamedTuple):
     screen_off_us: int = 0
 
 
+class Surroundings(NamedTuple):
+    """What is around a board. `store`: where games are saved; without one nothing is. `notes`: health that stays as it
+    was at the start. `choose` gets whatever is chosen at the board. `evening`: when it is quiet."""
+
+    store: Store | None = None
+    notes: Mapping[str, Part] = MappingProxyType({})
+    choose: Callable[[Chosen], None] = lambda _: None
+    evening: Evening = Evening()
+
+
+ALONE = Surroundings()
+# Puts table, lights and board together: an `Engine`, or one that is recorded.
+Make = Callable[[Table, Board, Lights, Surroundings], "Engine"]
+
+
 class Engine:
     """Table, lights and board put together."""
 
-    def __init__(
-        self,
-        table: Table,
-        board: Board,
-        lights: Lights,
-        store: Store | None = None,
-        notes: Mapping[str, Part] = MappingProxyType({}),
-        choose: Callable[[Chosen], None] = lambda _: None,
-        evening: Evening = Evening(),  # noqa: B008 - a constant
-    ) -> None:
-        """`store`: where games are saved; without one nothing is. `notes`: health that stays as it was at the start.
-        `choose` gets whatever is chosen at the board. `evening`: when it is quiet.
-        """
+    def __init__(self, table: Table, board: Board, lights: Lights, around: Surroundings = ALONE) -> None:
         self.table, self.board = table, board
-        self._keeper = Keeper(table, store) if store is not None else None
+        self._keeper = Keeper(table, around.store) if around.store is not None else None
         self._known_us = 0
         self.meter = LatencyMeter()
         self.wear = Wear(board.capabilities.rows * board.capabilities.columns)
-        self._evening = evening
+        self._evening = around.evening
         self.screen = Screen()
         self.lost_edges = 0
         self.seq = 0
@@ -81,7 +84,7 @@ class Engine:
         self._pressed_us: dict[int, int] = {}
         strips = board.capabilities.strips
         self._frames = Frames(StripLights(lights, strips) if any(strips) else lights)
-        self._choose, self._chosen = choose, table.chosen
+        self._choose, self._chosen = around.choose, table.chosen
         self._sounds = Sounds()
         self._stuck: frozenset[int] = frozenset()
         self._picture = Picture(table.snapshot, self.brightness_pct)
@@ -90,7 +93,7 @@ class Engine:
         self._answered: Picture | None = None  # drawn, not latched yet
         self._drawn_us = 0
         self._parts: dict[str, Part] = {}
-        self._notes = notes
+        self._notes = around.notes
         self._fault_us: int | None = None
         self._said: state.Document = {}
 

@@ -20,7 +20,7 @@ from firmware.arguments import Misuse, profile
 from firmware.assembly import Assembly
 from firmware.attendant import attended
 from firmware.cable_wait import awaited
-from firmware.engine import Engine
+from firmware.engine import Make
 from firmware.events import Recent, listen
 from firmware.operator_token import token_in
 from firmware.reachable import reachable, start_anew
@@ -82,7 +82,7 @@ async def _play(
     state: StateDirectory,
     start: StartRecord,
     recent: Recent,
-    make: Callable[..., Engine],
+    make: Make,
 ) -> bool:
     """Put the board together and play until a signal or an operator ends it; True if it is to be started anew."""
     seed = random.SystemRandom().randrange(2**32) if parsed.seed is None else parsed.seed

@@ -13,7 +13,7 @@ from typing import Final
 from firmware import config
 from firmware.app import App
 from firmware.assembly import new_table
-from firmware.engine import Engine
+from firmware.engine import Engine, Surroundings
 from firmware.lights import Lights
 from firmware.starts import ENOUGH, Reason, Record
 from hal.ports import Board, Clock, Part
@@ -30,4 +30,4 @@ def safe_app(board: Board, clock: Clock, record: Record) -> App:
     table = new_table(board, clock, config.Settings(), random.Random(0))
     table.shut(reason, clock.now_us())
     notes = {"start": Part(False, reason.text)}
-    return App(Engine(table, board, Lights(), notes=notes), clock, deaf=True)
+    return App(Engine(table, board, Lights(), Surroundings(notes=notes)), clock, deaf=True)

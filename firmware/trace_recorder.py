@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware.arguments import Misuse
-from firmware.engine import Engine
+from firmware.engine import Engine, Make
 from firmware.trace import End, Line, Scribe, Timed
 from firmware.trace_tape import Recorded, Slot
 from firmware.version import version
@@ -32,7 +32,7 @@ MB: Final = 1_000_000
 
 
 @contextlib.contextmanager
-def recording(path: Path | None, most_bytes: int, driver: str) -> Iterator[Callable[..., Engine]]:
+def recording(path: Path | None, most_bytes: int, driver: str) -> Iterator[Make]:
     """What makes an engine that is recorded, or any engine where there is no `path`. Raises Misuse."""
     if path is None:
         yield Engine

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from msgspec import UnsetType
 
 from firmware import quiet, sight
-from firmware.engine import Evening, Picture
+from firmware.engine import Evening, Picture, Surroundings
 from firmware.game_record import game_from, match_from
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
@@ -111,7 +111,7 @@ class _Player(Witness):
 
     def __init__(self, table: Table, head: Head, disk: _Disk | None, evening: Evening) -> None:
         self.pictures, self.parts_told = deque(), {}
-        super().__init__(table, _Dark(head), Lights(), disk, evening=evening)
+        super().__init__(table, _Dark(head), Lights(), Surroundings(disk, evening=evening))
         self.pictures.append(self._picture)
 
     def did(self, step: Callable[[], object]) -> list[str]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
 from firmware import operator_commands, quiet, sight
-from firmware.choosing import Chosen
-from firmware.engine import Evening, Picture
+from firmware.engine import ALONE, Evening, Picture, Surroundings
 from firmware.game_record import save_of
 from firmware.games import morbak
-from firmware.keeper import Store
 from firmware.lights import Lights
 from firmware.operator_commands import AnyCommand
 from firmware.orders import Order
@@ -49,10 +46,7 @@ class Recorded(Witness):
         table: Table,
         board: Board,
         lights: Lights,
-        store: Store | None = None,
-        notes: Mapping[str, Part] = MappingProxyType({}),
-        choose: Callable[[Chosen], None] = lambda _: None,
-        evening: Evening = Evening(),  # noqa: B008 - a constant
+        around: Surroundings = ALONE,
         *,
         tape: Tape,
         software: str,
@@ -62,16 +56,17 @@ class Recorded(Witness):
         self._tape = tape
         self._step: Step | None = None
         self._acts = 0
-        self._told_saved, self._told_fault = 0, None if store is None else store.fault
+        self._told_saved, self._told_fault = 0, None if around.store is None else around.store.fault
         self._told_parts: dict[str, Part] = {}
         self._told_lost = 0
         self._told_minute: int | UnsetType | None = UNSET
         self._draw_lot, table.draw_lot = table.draw_lot, self._lot
-        self._ask_minute = evening.minute
-        head = _head(table, board, evening, software, driver)
-        head.saves = store is not None
+        self._ask_minute = around.evening.minute
+        head = _head(table, board, around.evening, software, driver)
+        head.saves = around.store is not None
         tape.put(Slot(head))
-        super().__init__(table, board, lights, store, notes, choose, evening._replace(minute=self._minute))
+        evening = around.evening._replace(minute=self._minute)
+        super().__init__(table, board, lights, around._replace(evening=evening))
 
     # -- steps -------------------------------------------------------------------------------------------------------
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
 
 from firmware.choosing import Chosen
 from firmware.course import Played
-from firmware.engine import Engine, Evening
+from firmware.engine import ALONE, Engine, Surroundings
 from firmware.games import morbak
 from firmware.keeper import Store
 from firmware.lights import Lights
@@ -19,7 +18,7 @@ from firmware.save import Save, encode
 from firmware.sounds import Sound
 from firmware.table import Answering, Table
 from firmware.trace import digest
-from hal.ports import Board, Part
+from hal.ports import Board
 
 
 class _Look(NamedTuple):
@@ -79,24 +78,15 @@ class ToldAnswer:
 class Witness(Engine):
     """An engine whose steps, each within `_witnessed`, leave in `_did` what came of them."""
 
-    def __init__(
-        self,
-        table: Table,
-        board: Board,
-        lights: Lights,
-        store: Store | None = None,
-        notes: Mapping[str, Part] = MappingProxyType({}),
-        choose: Callable[[Chosen], None] = lambda _: None,
-        evening: Evening = Evening(),  # noqa: B008 - a constant
-    ) -> None:
+    def __init__(self, table: Table, board: Board, lights: Lights, around: Surroundings = ALONE) -> None:
         self._did: list[str] = []
-        self._store = None if store is None else ToldStore(store, self._did.append)
+        self._store = None if around.store is None else ToldStore(around.store, self._did.append)
 
         def told(chosen: Chosen) -> None:
             self._did.append(f"chosen {msgspec.json.encode(chosen).decode()}")
-            choose(chosen)
+            around.choose(chosen)
 
-        super().__init__(table, board, lights, self._store, notes, told, evening)
+        super().__init__(table, board, lights, around._replace(store=self._store, choose=told))
 
     @contextmanager
     def _witnessed(self) -> Iterator[None]:

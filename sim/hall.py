@@ -18,7 +18,7 @@ from random import Random
 from firmware import chosen
 from firmware.assembly import new_table
 from firmware.config import Settings
-from firmware.engine import Engine
+from firmware.engine import Engine, Surroundings
 from firmware.lights import Lights
 from firmware.snapshot import Phase
 from firmware.state_directory import StateDirectory
@@ -185,7 +185,7 @@ class Hall:
         return self._engine(table, board), self._store
 
     def _engine(self, table: Table, board: SimBoard) -> Engine:
-        return Engine(table, board, Lights(), self._store, choose=self._keeper.put)
+        return Engine(table, board, Lights(), Surroundings(self._store, choose=self._keeper.put))
 
     def _announce(self, phase: Phase) -> None:
         self.reasons.announce(phase)

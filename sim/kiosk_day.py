@@ -18,7 +18,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from firmware.chronicle import Chronicle
-from firmware.engine import Engine, Evening
+from firmware.engine import Engine, Evening, Surroundings
 from firmware.events import KEPT, Recent
 from firmware.lights import Lights
 from firmware.quiet import QUIET_DARK_US, QUIET_PCT, Hours
@@ -93,7 +93,8 @@ class KioskHall(Hall):
     def _engine(self, table: Table, board: SimBoard) -> Engine:
         local = LocalTime(self.wall, self._local_start)
         evening = Evening(NIGHT, local.minute)
-        engine = KioskEngine(table, board, Lights(), self._store, choose=self._keeper.put, evening=evening)
+        around = Surroundings(self._store, choose=self._keeper.put, evening=evening)
+        engine = KioskEngine(table, board, Lights(), around)
         engine.looks = self._looks(engine, self._clock, local)
         return engine
 

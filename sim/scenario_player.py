@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from firmware.engine import Engine
+from firmware.engine import ALONE, Engine, Make
 from firmware.games import morbak
 from firmware.lights import Lights
 from firmware.match import Match
@@ -75,7 +75,7 @@ _HUES = {
 }
 
 
-def play(scenario: Scenario, jig: Jig, engine: Callable[..., Engine] = Engine) -> None:
+def play(scenario: Scenario, jig: Jig, engine: Make = Engine) -> None:
     """Play to the end on an `engine`. Raises Failed, and Unsupported for what this jig's rung cannot do.
 
     Whatever comes of it, afterwards no finger is left on a contact and none is broken.
@@ -92,7 +92,7 @@ def play(scenario: Scenario, jig: Jig, engine: Callable[..., Engine] = Engine) -
 
 
 class _Player:
-    def __init__(self, scenario: Scenario, jig: Jig, engine: Callable[..., Engine]) -> None:
+    def __init__(self, scenario: Scenario, jig: Jig, engine: Make) -> None:
         self._scenario, self._jig = scenario, jig
         self._table = Table(
             Match(RULES[scenario.rules], scenario.limits),
@@ -102,7 +102,7 @@ class _Player:
             jig.now_us(),
             sound=jig.board.capabilities.sound,
         )
-        self._engine = engine(self._table, jig.board, Lights())
+        self._engine = engine(self._table, jig.board, Lights(), ALONE)
         self._sight = Sight()
         self._known_us = self._check_us = 0
         self._down: set[int] = set()

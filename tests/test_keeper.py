@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from firmware.clock import Limits
-from firmware.engine import Engine
+from firmware.engine import Engine, Surroundings
 from firmware.game import Game
 from firmware.game_record import game_from, match_from, save_of
 from firmware.games import morbak
@@ -45,7 +45,7 @@ class Disk:
 
 def scene_on(disk: Disk, **options: object) -> Scene:
     scene = Scene(**options)
-    scene.drive.engine = Engine(scene.table, scene.drive.board, Lights(), disk)
+    scene.drive.engine = Engine(scene.table, scene.drive.board, Lights(), Surroundings(disk))
     return scene
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware.engine import Engine
+from firmware.engine import Engine, Surroundings
 from firmware.game_record import game_from, match_from
 from firmware.journal import DATABASE, Found, Journal
 from firmware.journal_records import records
@@ -31,7 +31,7 @@ def board(state: Path, **options: object) -> Iterator[tuple[Scene, Found]]:
         scene.table.number = found.games
         if found.save is not None:
             scene.table.resume(game_from(found.save), match_from(found.save), found.save.game, 0)
-        scene.drive.engine = Engine(scene.table, scene.drive.board, Lights(), Waiting(journal))
+        scene.drive.engine = Engine(scene.table, scene.drive.board, Lights(), Surroundings(Waiting(journal)))
         try:
             yield scene, found
         finally:

@@ -12,7 +12,7 @@ import pytest
 from firmware import quiet
 from firmware.choosing import Chosen
 from firmware.clock import Limits
-from firmware.engine import Engine, Evening
+from firmware.engine import ALONE, Engine, Evening, Surroundings
 from firmware.games import morbak
 from firmware.gesture import TouchTimes
 from firmware.lights import Lights
@@ -118,7 +118,7 @@ class Evenings:
         )
         evening = Evening(quiet.hours("22:00-08:00"), lambda: self.minute, 10 * S)
         notes = {"settings": Part(True, "ok")}
-        return recorded(self.tape, table, board, card, notes, lambda _: None, evening), card
+        return recorded(self.tape, table, board, Surroundings(card, notes, lambda _: None, evening)), card
 
     def live(self, seconds: int) -> None:
         """Two pairs of hands, an operator, the hour."""
@@ -152,8 +152,8 @@ class Evenings:
         ]
 
 
-def recorded(tape: Held, table: Table, board: Board, *parts: object) -> Recorded:
-    return Recorded(table, board, Lights(), *parts, tape=tape, software="0", driver="sim")  # type: ignore[arg-type]
+def recorded(tape: Held, table: Table, board: Board, around: Surroundings = ALONE) -> Recorded:
+    return Recorded(table, board, Lights(), around, tape=tape, software="0", driver="sim")
 
 
 @pytest.mark.long
@@ -178,7 +178,7 @@ class TapedHall(Hall):
 
     def _engine(self, table: Table, board: SimBoard) -> Engine:
         self.tapes = [*getattr(self, "tapes", []), Held()]
-        return recorded(self.tapes[-1], table, board, self._store, {}, self._keeper.put)
+        return recorded(self.tapes[-1], table, board, Surroundings(self._store, choose=self._keeper.put))
 
 
 class TapedDay(Day):

@@ -26,7 +26,7 @@ from typing import Any
 
 import vpi
 
-from firmware.engine import Engine
+from firmware.engine import Engine, Surroundings
 from firmware.game import Game
 from firmware.game_record import game_from, match_from
 from firmware.games import morbak
@@ -108,7 +108,7 @@ class Board:
         self.table.number = self.card.found.games
         if (save := self.card.found.save) is not None:
             self.table.resume(game_from(save), match_from(save), save.game, 0)
-        self._engine = self._drive.engine = Engine(self.table, self._drive.board, Lights(), self.card)
+        self._engine = self._drive.engine = Engine(self.table, self._drive.board, Lights(), Surroundings(self.card))
         self._shown = self._drawn = shown(self.table.game, self.table.number)
         self._behind_s = 0.0
         self._light = self._engine.light
