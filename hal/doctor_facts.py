@@ -51,6 +51,7 @@ def facts(state: Path) -> dict[str, Any]:
         "root": os.geteuid() == 0,
         "sudo_user": os.environ.get("SUDO_USER", ""),
         "prefix": sys.prefix,
+        "base_prefix": sys.base_prefix,
         "prefix_ours": os.access(sys.prefix, os.W_OK),
         "venv": sys.prefix != sys.base_prefix,
         "managed": (Path(os.__file__).parent / "EXTERNALLY-MANAGED").exists(),

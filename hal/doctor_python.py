@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hal.doctor_finding import Finding, broken, fine, listed, warning
 from hal.doctor_leds import driver
-from hal.drivers import FROM_DEBIAN, INSTALL, NO_LGPIO, SEES_DEBIAN
+from hal.drivers import DEBIANS, FROM_DEBIAN, INSTALL, NO_LGPIO, SEES_DEBIAN
 
 if TYPE_CHECKING:
     from hal.doctor_probe import Probe
@@ -52,6 +52,8 @@ def check_modules(probe: Probe, profile: Profile) -> list[Finding]:
         plural = "s" * (len(missing) != 1)
         where = f" in {probe.word('prefix')}" if probe.word("prefix") else ""
         text = f"The Python package{plural} {listed([MODULES[name] for name in missing])} cannot be imported{where}."
+        if _wants_debians(probe, missing):
+            text += " Debian's lgpio is for Debian's own Python, which this is not."
         return [broken("libraries", text, _install(probe, missing))]
     if "gpiod" in wanted and str(there["gpiod"]).startswith("1"):
         text = "The gpiod that is installed is version 1, which reads lines one by one; version 2 is wanted."
@@ -62,6 +64,8 @@ def check_modules(probe: Probe, profile: Profile) -> list[Finding]:
 
 def _install(probe: Probe, missing: list[str]) -> str:
     """The one command that installs what is missing, into an environment: the system's own Python is not ours."""
+    if _wants_debians(probe, missing):
+        return f"{FROM_DEBIAN} && {DEBIANS}/bin/{SEES_DEBIAN} ~/morbak && ~/morbak/bin/{_pip(missing)}"
     ours = probe.fact("venv") is True and bool(probe.word("python"))
     folder = shlex.quote(probe.word("prefix")) if ours else "~/morbak"
     sudo = "sudo " if ours and probe.fact("prefix_ours") is False else ""
@@ -72,12 +76,21 @@ def _install(probe: Probe, missing: list[str]) -> str:
     elif not ours:
         steps.append(f"{SEES_DEBIAN} {folder}")
     if missing:
-        others = [MODULES[name] for name in missing if name not in _EXTRA]
-        arguments = " ".join([INSTALL if len(others) < len(missing) else "pip install", *others])
-        steps.append(
-            f"{sudo}{shlex.quote(probe.word('python'))} -m {arguments}" if ours else f"{folder}/bin/{arguments}"
-        )
+        pip = _pip(missing)
+        steps.append(f"{sudo}{shlex.quote(probe.word('python'))} -m {pip}" if ours else f"{folder}/bin/{pip}")
     return " && ".join(steps)
+
+
+def _pip(missing: list[str]) -> str:
+    """pip's words for modules that are missing."""
+    others = [MODULES[name] for name in missing if name not in _EXTRA]
+    return " ".join([INSTALL if len(others) < len(missing) else "pip install", *others])
+
+
+def _wants_debians(probe: Probe, missing: list[str]) -> bool:
+    """Whether only Debian's own Python can have what is missing, and this is another."""
+    base = probe.word("base_prefix")
+    return "lgpio" in missing and _python(probe) >= NO_LGPIO and base not in ("", DEBIANS)
 
 
 def _python(probe: Probe) -> tuple[int, ...]:

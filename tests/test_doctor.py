@@ -547,6 +547,23 @@ def test_lgpio_comes_from_debian_where_pip_has_none(tmp_path: Path) -> None:
     )
 
 
+def test_lgpio_for_another_python_than_debians(tmp_path: Path) -> None:
+    """Only Debian's own Python imports what Debian brings: beside another it gets an environment (cases B4, C1)."""
+    folder = unpack("zero2w_sound", tmp_path)
+    modules = {"gpiod": "2.3.0", "gpiozero": "2.0.1"}
+    change_facts(folder, lambda facts: facts.update(modules=modules, versions={"Python": "3.13.5"}))
+    change_facts(folder, lambda facts: facts.update(base_prefix="/usr/local"))
+    finding = one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries")
+    assert finding.text.endswith(" Debian's lgpio is for Debian's own Python, which this is not.")
+    assert finding.fix == (
+        "sudo apt install python3-lgpio && /usr/bin/python3 -m venv --system-site-packages ~/morbak && "
+        "~/morbak/bin/pip install 'morbak-board[pi]' rpi-ws281x"
+    )
+    for changes in ({"base_prefix": "/usr"}, {"base_prefix": "/usr/local", "versions": {"Python": "3.12.8"}}):
+        change_facts(folder, lambda facts, changes=changes: facts.update(changes))  # type: ignore[misc]
+        assert "Debian" not in one(doctor.examine(Probe.recorded(folder), PWM_LEDS), "libraries").text
+
+
 def test_every_driver_that_ships_has_its_needs_known() -> None:
     """A driver that is added must be asked about here: whether it wants a library of its own."""
     assert {"sim", "gpiod", "gpiozero"} == set(drivers.names("lines"))

@@ -160,6 +160,7 @@ def test_facts_are_those_of_this_process(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("LG_WD", str(tmp_path / "none"))
     facts = doctor_facts.facts(tmp_path / "state")
     assert (os.geteuid() == 0, "anna", sys.prefix) == (facts["root"], facts["sudo_user"], facts["prefix"])
+    assert (sys.base_prefix, sys.prefix != sys.base_prefix) == (facts["base_prefix"], facts["venv"])
     assert {"path": str(tmp_path / "none"), "writable": False} == facts["lgpio_folder"]
     state = facts["state"]
     assert (str(tmp_path / "state"), False, True) == (state["path"], state["made"], state["writable"])

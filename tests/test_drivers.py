@@ -103,17 +103,38 @@ def test_every_driver_of_ours_is_there() -> None:
                 assert opener == drivers._opener(part, name).__name__
 
 
+FROM_DEBIAN = "sudo apt install python3-lgpio"
+SEES_DEBIAN = f"{FROM_DEBIAN} && python3 -m venv --system-site-packages"
+
+
 @pytest.mark.parametrize(
-    ("package", "python", "command"),
+    ("package", "python", "prefix", "command"),
     [
-        ("gpiod", (3, 13), "`pip install 'morbak-board[pi]'`"),
-        ("lgpio", (3, 12), "`pip install 'morbak-board[pi]'`"),
-        ("lgpio", (3, 13), f"`sudo apt install python3-lgpio && python3 -m venv --system-site-packages {sys.prefix}`"),
+        ("gpiod", (3, 13), "/opt/morbak", "`pip install 'morbak-board[pi]'`"),
+        ("lgpio", (3, 12), "/opt/morbak", "`pip install 'morbak-board[pi]'`"),
+        ("lgpio", (3, 13), "/opt/morbak", f"`{SEES_DEBIAN} /opt/morbak`"),
+        ("lgpio", (3, 13), "/home/jo/my board", f"`{SEES_DEBIAN} '/home/jo/my board'`"),
+        ("lgpio", (3, 13), "/usr", f"`{FROM_DEBIAN}`"),
     ],
 )
 def test_a_library_that_is_missing_is_named_with_its_command(
-    package: str, python: tuple[int, int], command: str
+    package: str, python: tuple[int, int], prefix: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command is one that brings the library to this Python: pip has no lgpio for 3.13."""
+    """The command is one that brings the library to this Python: pip has no lgpio for 3.13, and Debian's own Python,
+    which is no environment, is never made one."""
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
     expected = f"the driver gpiozero wants the Python package {package}, which is not installed: {command}"
     assert expected == str(drivers.lacking("gpiozero", package, python))
+
+
+@pytest.mark.parametrize("prefix", ["/home/jo/board", "/usr/local"])
+def test_lgpio_wants_an_environment_of_debians_python(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python that is not Debian's cannot import Debian's lgpio, nor can its environments: another is to be made."""
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "base_prefix", "/usr/local")
+    assert str(drivers.lacking("gpiozero", "lgpio", (3, 13))) == (
+        "the driver gpiozero wants the Python package lgpio, which is not installed: pip has none for this Python, and "
+        f"Debian's is for Debian's own: `{SEES_DEBIAN.replace('python3 -m', '/usr/bin/python3 -m')} ~/morbak`, "
+        "then install morbak-board there"
+    )

@@ -8,6 +8,7 @@ cannot.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -28,6 +29,8 @@ INSTALL = "pip install 'morbak-board[pi]'"
 # From this Python on lgpio has no wheel: Debian brings it, and an environment sees that if it is told to, now or later.
 NO_LGPIO = (3, 13)
 FROM_DEBIAN, SEES_DEBIAN = "sudo apt install python3-lgpio", "python3 -m venv --system-site-packages"
+# Where Debian's own Python is; no other, nor an environment of another, can import what Debian brings.
+DEBIANS = "/usr"
 # name -> where it is; a third party's name of the same spelling never gets in the way of these.
 _OURS = {
     "lines": {
@@ -71,8 +74,20 @@ def open_hands(name: str, profile: Profile) -> Hands:
 
 def lacking(driver: str, package: str, python: tuple[int, ...] = sys.version_info[:2]) -> PartError:
     """The error of a driver whose library is not installed, for a version of Python."""
-    command = f"{FROM_DEBIAN} && {SEES_DEBIAN} {sys.prefix}" if package == "lgpio" and python >= NO_LGPIO else INSTALL
-    return PartError(f"the driver {driver} wants the Python package {package}, which is not installed: `{command}`")
+    remedy = _lgpio(sys.prefix, sys.base_prefix) if package == "lgpio" and python >= NO_LGPIO else f"`{INSTALL}`"
+    return PartError(f"the driver {driver} wants the Python package {package}, which is not installed: {remedy}")
+
+
+def _lgpio(prefix: str, base: str) -> str:
+    """What brings Debian's lgpio to the Python at a prefix, an environment where that is not its base."""
+    if base != DEBIANS:
+        return (
+            f"pip has none for this Python, and Debian's is for Debian's own: `{FROM_DEBIAN} && "
+            f"{DEBIANS}/bin/{SEES_DEBIAN} ~/morbak`, then install morbak-board there"
+        )
+    if prefix == base:
+        return f"`{FROM_DEBIAN}`"
+    return f"`{FROM_DEBIAN} && {SEES_DEBIAN} {shlex.quote(prefix)}`"
 
 
 def _opener(part: str, name: str) -> Callable[[Profile], Any]:
