@@ -56,8 +56,8 @@ class RealJig:
 
 
 def serial_jig(where: str, person: Person | None = None, hands: OpenHands | None = None) -> RealJig:
-    """The board at a port, or "auto", in these `hands`; without them a test board moves its contacts by itself, and any
-    other board has the person for that.
+    """The board at a port, or found by "auto" or its USB id, in these `hands`; without them a test board moves its
+    contacts by itself, and any other board has the person for that.
 
     It begins with all fingers up and no faults. Raises PartError, a sentence, when no board answers, or no hands do.
     """

@@ -91,7 +91,7 @@ class Place:
         self._lock = self._lock or BoardLock(board)
 
     def _at_a_cable(self, where: str) -> Jig:
-        if where != "auto":
+        if not serial_port.searched(where):
             self._take(os.path.realpath(next(iter(serial_port.candidates(where, Identity())))))
         try:
             jig = serial_jig(where, self._somebody(), self._hands)

@@ -266,6 +266,24 @@ def test_where_to_look_for_a_board(tmp_path: Path) -> None:
     assert [str(tmp_path)] == list(serial_port.candidates(str(tmp_path), Identity()))
 
 
+def test_a_board_is_looked_for_by_its_usb_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ "auto" asks the makers that we know, a USB id all that have it, each port once; the board that was there before
+    comes first under whatever name."""
+    pico, other, twin = Identity(0x2E8A, 5, "1"), Identity(0x1209, 0xABCD, "2"), Identity(0x1209, 0xABCD, "3")
+    found = [("/dev/ttyACM0", pico), ("/dev/ttyACM1", other), ("/dev/ttyACM2", twin)]
+    monkeypatch.setattr(serial_port, "_listed", lambda: found)
+    asked = {
+        ("auto", Identity()): ["/dev/ttyACM0"],
+        ("1209:abcd", Identity()): ["/dev/ttyACM1", "/dev/ttyACM2"],
+        ("1209:ABCD", twin): ["/dev/ttyACM2", "/dev/ttyACM1"],
+        ("1209:0001", Identity()): [],
+        ("/dev/ttyACM7", Identity()): ["/dev/ttyACM7"],
+    }
+    assert asked == {each: list(serial_port.candidates(*each)) for each in asked}
+    with pytest.raises(PartError, match="a serial port with the USB id 1209:0001: not found; plug the board in"):
+        open_board("1209:0001", now_us=iter(range(0, 1 << 40, 1_000_000)).__next__, wait=lambda _: None)
+
+
 @pytest.mark.realtime
 def test_a_stranger_with_the_page_alone_talks_to_a_board(served: Served) -> None:
     """A script that has only PROTOCOL.md and pyserial presses a cell, hears of it, and lights it; it has 60 lines."""

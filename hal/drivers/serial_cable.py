@@ -41,6 +41,13 @@ class Ports(Protocol):
     def Port(self, name: str) -> Open: ...  # noqa: N802 - a class
 
 
+def _called(where: str) -> str:
+    """Where a board is, before it has been found."""
+    if where == serial_port.AUTO:
+        return "a serial port with a board"
+    return f"a serial port with the USB id {where}" if serial_port.searched(where) else where
+
+
 class Cable:
     """A port that may come and go, and the host's side of the link on it; `line` is what there is to say of it.
 
@@ -50,7 +57,7 @@ class Cable:
 
     def __init__(self, where: str, host: Host, now_us: Callable[[], int], ports: Ports = serial_port) -> None:
         self.host, self._now_us = host, now_us
-        self.line = Line("a serial port with a board" if where == "auto" else where)
+        self.line = Line(_called(where))
         self._where, self._ports = where, ports
         self._port: Open | None = None
         self._identity = Identity()

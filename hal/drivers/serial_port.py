@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from hal.errors import PartError
@@ -23,6 +24,8 @@ else:
 BAUD = 1_000_000
 # Whom `auto` asks: Raspberry Pi's boards (MicroPython and others), and Linux as a serial gadget.
 KNOWN_IDS = ((0x2E8A, None), (0x0525, 0xA4A7), (0x1D6B, 0x0104))
+AUTO = "auto"
+_USB_ID = re.compile("([0-9a-fA-F]{4}):([0-9a-fA-F]{4})")
 READ_BYTES = 4096
 
 
@@ -88,24 +91,35 @@ class Port:
                 fcntl.ioctl(self.fileno(), termios.TIOCEXCL if alone else termios.TIOCNXCL)
 
 
+def searched(where: str) -> bool:
+    """Whether a board is looked for at more than one port: at whichever has it, "auto", or has this USB id."""
+    return where == AUTO or _USB_ID.fullmatch(where) is not None
+
+
 def candidates(where: str, known: Identity) -> Iterator[str]:
     """The ports at which to look for a board, the likeliest first.
 
-    `where`: a path, a name of /dev/serial/by-id, or "auto"; `known`: the board's identity, if it was there before.
+    `where`: a path, a name of /dev/serial/by-id, a USB id (`2e8a:0005`: vendor and product, hexadecimal), or "auto";
+    `known`: the board's identity, if it was there before.
     """
     found = _listed()
     if known != Identity():
         yield from (name for name, identity in found if identity == known)
-    if where != "auto":
+    if not searched(where):
         by_id = os.path.join("/dev/serial/by-id", where)
         yield by_id if os.sep not in where and os.path.exists(by_id) else where
         return
-    for vendor, product in KNOWN_IDS:
+    for vendor, product in _ids(where):
         yield from (
             name
             for name, identity in found
             if identity.vendor == vendor and product in (None, identity.product) and identity != known
         )
+
+
+def _ids(where: str) -> Iterable[tuple[int, int | None]]:
+    named = _USB_ID.fullmatch(where)
+    return KNOWN_IDS if named is None else ((int(named[1], 16), int(named[2], 16)),)
 
 
 def _library() -> Any:
