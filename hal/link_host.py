@@ -46,7 +46,8 @@ class Host:
 
     `up`: it is there. `about`: what it is, once it has said so. `refusal`: why it will not play, a code of hal.link,
     with `version` the one it speaks. `banners`: greetings of a board that has not heard ours. `sessions`: how many
-    there were. `report`, `stats`: its last ones. `accepts` is asked before a board is taken; `declined`: it said no.
+    there were, `begun` of them since the port was opened. `echoes`: messages that only a host sends. `report`, `stats`:
+    its last ones. `accepts` is asked before a board is taken; `declined`: it said no.
     """
 
     def __init__(self, session: int) -> None:
@@ -76,7 +77,7 @@ class Host:
         self.splitter = link.Splitter()
         self.refusal: int | None = None
         self.version: int | None = None
-        self.banners = 0
+        self.banners = self.begun = self.echoes = 0
         self.declined = False
         self._greet(t_us)
 
@@ -204,6 +205,9 @@ class Host:
     def feed(self, data: bytes, t_us: int) -> None:
         """Bytes from the board. Never raises: what is wrong in them is counted."""
         for header, body in self.splitter.feed(data):
+            if header.kind < link.WELCOME:  # ours, come back
+                self.echoes += 1
+                continue
             try:
                 self._understand(header, body, t_us)
             except ValueError:
@@ -251,7 +255,8 @@ class Host:
         if not self.declined:
             self.about, self.version = about, None
             self._heard_number, self._heard_us = header.number, t_us
-            self.sessions += 1
+            self.banners = 0  # it hears
+            self.sessions, self.begun = self.sessions + 1, self.begun + 1
             self.up = True
 
     def _hear(self, header: link.Header, body: bytes, t_us: int) -> None:

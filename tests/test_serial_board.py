@@ -12,6 +12,7 @@ from firmware.sight import Sight
 from hal import link
 from hal.drivers.serial_port import Identity
 from hal.errors import PartError
+from hal.link_trouble import Telling
 from hal.pixels import Pixels
 from hal.ports import Board, Scan
 from sim.cable import CableFaults
@@ -241,11 +242,70 @@ def test_each_kind_of_bad_device_has_its_sentence(peer: Callable[[int, bytes], b
 
 
 def test_a_port_that_says_what_it_hears_is_no_board() -> None:
-    """An echo, as of a modem or of a port whose wires touch, is not taken for a board."""
+    """An echo, as of a modem or of a port whose wires touch, is not taken for a board, and is named (case G14)."""
     world = World()
     world.peer = echo
-    with pytest.raises(PartError):
+    with pytest.raises(PartError, match="what is sent there comes back, and no board answers"):
         world.open()
+
+
+def test_a_cable_that_echoes_beside_the_board_is_played_on() -> None:
+    """Wires that bring the host's own messages back with the board's, as a line of two wires does: every touch comes
+    once, in one session."""
+    world, board = opened()
+    world.peer = lambda t_us, data: data + world.device.step(t_us, data)
+    for cell in range(10):
+        world.device.board.contacts.press(cell, world.board_clock.now_us())
+        world.run(100_000)
+        world.device.board.contacts.release(cell, world.board_clock.now_us())
+        world.run(100_000)
+    assert [(cell, down) for cell in range(10) for down in (True, False)] == [
+        (edge.cell, edge.down) for edge in world.edges
+    ]
+    assert board.health()["link"].ok and 1 == world.board._host.sessions  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("restarts", [0, 1, 5])
+def test_a_board_that_falls_silent_is_not_called_what_it_is_not(restarts: int) -> None:
+    """A board that was there and says nothing any more is called that, also when it has started anew before; one that
+    has done so again and again breaks off (case G14)."""
+    world, board = opened()
+    for _ in range(restarts):
+        world.device.restart()
+        world.run(2_000_000)
+    assert board.health()["link"].ok
+    world.peer = silent
+    world.run(3_500_000)
+    wanted = "breaks off again and again" if restarts == 5 else "was there and says nothing any more"
+    assert wanted in board.health()["link"].text
+
+
+def test_a_board_that_stays_silent_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Two minutes at an open port that says nothing: health says what is wrong all the time, the log says it once; the
+    board that comes back after that is told within a minute."""
+    world, board = opened()
+    world.peer, texts = silent, set()
+    world.run(10_000_000)
+    for _ in range(20):
+        world.run(5_500_000)
+        texts.add(board.health()["link"].text)
+    assert ["/dev/ttyACM0: nothing is said there; is it the board's port, and does its firmware run?"] == list(texts)
+    assert len(caplog.records) <= 3
+    world.peer = world.device.step
+    caplog.set_level("INFO")
+    world.run(60_000_000)
+    assert "The board is there again" in caplog.messages[-1]
+
+
+def test_what_changes_all_the_time_is_told_less_and_less_often() -> None:
+    """A cable whose trouble changes every second has at most 40 lines a day in the log; after a calm minute the next
+    one comes at once."""
+    telling = Telling()
+    lines = sum(telling.due(f"trouble {second % 2}", second * 1_000_000) for second in range(86_400))
+    assert 15 <= lines <= 40
+    told = [second for second in range(86_400, 86_470) if telling.due("", second * 1_000_000)]
+    assert [86_461] == told
+    assert telling.due("out", 86_470_000_000)
 
 
 def test_a_device_that_takes_nothing_is_named() -> None:

@@ -20,7 +20,7 @@ from hal.drivers.serial_port import Identity
 from hal.errors import PartError
 from hal.link_host import Host
 from hal.link_profile import plain, profile_of
-from hal.link_trouble import PATIENCE_US
+from hal.link_trouble import PATIENCE_US, Telling
 from hal.opening import Untouched
 from hal.pixels import Pixels
 from hal.ports import Capabilities, Measures, Note, Part, Scan
@@ -31,8 +31,6 @@ log = logging.getLogger("morbak")
 PREFIX = "serial:"
 # How often the port is looked at while a cell is down or light is on its way, and while nothing happens.
 BUSY_US, IDLE_US = 1_000, 2_500
-# Between two lines of the log about one cable.
-TELL_US = 2_000_000
 
 
 class LinkLeds:
@@ -60,8 +58,8 @@ class SerialBoard:
         self._light = MatrixBoard(profile, Untouched(), LinkLeds(cable))
         self._cells, self._dark = Pixels(profile).cells, bytes(3 * profile.led_count)
         self._unique = self._host.about.unique if self._host.about is not None else ""
-        self._told = self._stranger = ""
-        self._told_us: int | None = None
+        self._stranger = ""
+        self._telling = Telling()
         self._busy = threading.Lock()  # one thread at a time is at the cable
         self._allowed_pct: int | None = None
         self._allow()
@@ -227,8 +225,7 @@ class SerialBoard:
     def _tell(self, t_us: int) -> None:
         """Log when the board comes and goes; of one that does so all the time, not each time."""
         told = "" if self._host.telling else self._stranger or self._cable.trouble(t_us)
-        if told != self._told and (self._told_us is None or t_us - self._told_us > TELL_US):
-            self._told, self._told_us = told, t_us
+        if self._telling.due(told, t_us):
             if told:
                 log.warning("%s.", told)
             else:

@@ -65,6 +65,7 @@ class Cable:
         self._search_us: int | None = None
         self._tried: set[str] = set()
         self._up_us = 0
+        self._given_up = ""  # the port that was open and had no board
         self._others = False  # ports that have not been asked yet
 
     def step(self, t_us: int) -> int:
@@ -83,11 +84,13 @@ class Cable:
                 t_us = self._exchange(self._port, t_us)
         except OSError as fault:  # the kernel's lists of devices change while they are read, too
             self._lose(f"{self.line.where}: the cable is out or the device is gone ({fault})")
+            self._given_up = ""
         if self._port is None:
             return t_us
         if self.host.up:
-            self._up_us, self._identity = t_us, self._port.identity
+            self._up_us, self._identity, self._given_up = t_us, self._port.identity, ""
         elif t_us - self._up_us > ANEW_US or (self.host.declined and self._others):
+            self._given_up = self._port.name
             self._tried.add(self._port.name)
             self._lose(self.trouble(t_us))
         return t_us
@@ -95,7 +98,8 @@ class Cable:
     def trouble(self, t_us: int) -> str:
         """Why there is no board, and what to do."""
         host = self.host
-        return sentence(self.line, Greeting(host.refusal, host.version, host.banners, host.splitter.good), t_us)
+        heard = Greeting(host.refusal, host.version, host.banners, host.splitter.good, host.begun, host.echoes)
+        return sentence(self.line, heard, t_us)
 
     def close(self, t_us: int) -> None:
         """Say good-bye and let the port go. May be called twice."""
@@ -123,7 +127,7 @@ class Cable:
                 self._tried.add(name)
                 continue
             self._port, self._out, self._up_us = port, b"", t_us
-            self.line = Line(name, t_us)
+            self.line = Line(name, t_us, self.line.fault if name == self._given_up == self.line.where else "")
             self.host.open(t_us)
             return
 
