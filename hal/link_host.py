@@ -17,6 +17,8 @@ from hal.ports import Edge
 
 # A board that is there answers within a few ms; one that reboots when its port is opened needs seconds (case E7).
 HELLO_US = 200_000
+# A session whose greeting nobody answers for so long may be one that the board has had and left (case E4): the next.
+UNANSWERED_US = 1_000_000
 BEAT_US = 100_000
 # Words come every 5 ms: silence this long is a loss, noticed well within a second.
 LOST_US = 500_000
@@ -143,6 +145,8 @@ class Host:
         """What is to be sent at `t_us`, which may be nothing. To be called every few milliseconds."""
         self.watch(t_us)
         if not self.up:
+            if t_us - self._heard_us > UNANSWERED_US:
+                self._greet(t_us)
             if t_us - self._hello_us < HELLO_US:
                 return b""
             self._hello_us = t_us

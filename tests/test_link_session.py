@@ -358,6 +358,53 @@ def test_a_straggling_greeting_brings_no_old_session_back() -> None:
     assert 1 == len(link.Splitter().feed(device.poll(3)))
 
 
+def test_a_greeting_that_is_not_heard_for_long_is_still_answered() -> None:
+    """A host that hears nothing for ten seconds greets on and on, by which the board knows that it is there: the same
+    session is answered as soon as there is a way back."""
+    device = Device(started().host.about)
+    for number in range(1, 51):
+        device.feed(link.frame(link.HELLO, 7, number, 0, link.hello()), 200_000 * number)
+        sent = link.Splitter().feed(device.poll(200_000 * number + 1_000))
+        assert [(link.WELCOME, 7)] == [(header.kind, header.session) for header, _ in sent]
+
+
+def test_a_host_whose_welcome_was_lost_is_not_shut_out() -> None:
+    """A board answers a greeting, the answer is lost, and before the next one another program greets it: the board
+    takes the greetings that follow for stragglers, and the host begins another session after a second (case E4)."""
+    device, host = Device(started().host.about), Host(500)
+    device.feed(host.poll(200_000), 200_000)
+    device.poll(201_000)
+    device.feed(link.frame(link.HELLO, 7, 1, 0, link.hello()), 202_000)
+    device.poll(203_000)
+    answered_us = next(
+        t_us
+        for t_us in range(204_000, 10_000_000, 1_000)
+        if (device.feed(host.poll(t_us), t_us), host.feed(device.poll(t_us), t_us), host.up)[-1]
+    )
+    assert answered_us <= 1_300_000
+
+
+def test_two_hosts_at_one_board_make_nothing_up(seed: int) -> None:
+    """Two programs at one port greet the same board and take words from each other: none hears a touch twice or out of
+    turn, neither raises, and whoever stays has the board within a second (case E4)."""
+    rig, other, chance = started(), Host(500), Random(seed)
+    other.allow(*BUDGET)
+    turns = {id(host): dict[int, bool]() for host in (rig.host, other)}
+    for tick in range(20_000):
+        rig.clock.advance_to(rig.now_us + 1_000)
+        said = rig.host.poll(rig.now_us) + (other.poll(rig.now_us) if tick < 15_000 else b"")
+        said = rig.device.step(rig.board_clock.now_us(), said)
+        hears = rig.host if tick >= 15_000 or chance.random() < 0.5 else other
+        hears.feed(said, rig.now_us)
+        if tick % 350 == 100:
+            (rig.release if tick % 700 > 350 else rig.press)(24)
+        for host in (rig.host, other):
+            for edge in host.take().edges:
+                assert edge.down != turns[id(host)].get(edge.cell, False)
+                turns[id(host)][edge.cell] = edge.down
+        assert tick != 16_000 or rig.host.telling
+
+
 def test_a_report_that_contradicts_itself_is_not_believed() -> None:
     """Edges that do not lead to the cells that are told to be down are dropped, three times running begin a new
     session (case D18)."""
