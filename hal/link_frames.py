@@ -8,6 +8,7 @@ from hal import link
 # and so on: a board that is slow to take a frame in does not become quicker by another one.
 RETRY_US = 20_000
 MOST_DOUBLINGS = 4
+_LONG_AGO_US = -(1 << 62)
 
 
 class FrameSender:
@@ -25,7 +26,7 @@ class FrameSender:
         """A session begins: the board is dark, and whoever lights it begins anew."""
         self.wanted = None
         self.shown, self._shown_number = b"", 0
-        self._flight, self._flight_number, self._flight_us = b"", 0, 0
+        self._flight, self._flight_number, self._flight_us = b"", 0, _LONG_AGO_US
         self._missed = 0
 
     @property
@@ -54,6 +55,8 @@ class FrameSender:
             return None
         if not self._flight and wanted == self.shown:
             return None
+        if not self.shown and t_us - self._flight_us < retry_us:
+            return None  # it has said that it shows this one, and then that it shows another
         lost = bool(self._flight)
         self._missed += lost
         self._number = self._number % 0xFFFF + 1

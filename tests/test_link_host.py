@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from hal import link
+from hal.link_frames import FrameSender
 from hal.link_host import GAP_US, MOST_EDGES, Host
 from hal.ports import Edge
 from tests.link_rig import Rig
@@ -106,6 +107,24 @@ def test_a_clock_that_is_too_fast_or_too_slow_by_far_is_followed(ppm: int) -> No
         assert abs(rig.edges[1].t_us - rig.edges[0].t_us - 60_000) <= 5_000
 
 
+@pytest.mark.parametrize("ppm", [-50_000, 50_000])
+def test_a_clock_five_per_cent_wrong_is_borne(ppm: int) -> None:
+    """A resonator in place of a quartz, 5 % off: each touch comes in its order, within 8 ms of where it was and as long
+    as it was but for 8 ms, and no session is lost."""
+    rig = Rig()
+    rig.board_clock._ppm = ppm
+    rig.run(300_000)
+    for _ in range(5):
+        rig.run(2_003_000)
+        rig.edges.clear()
+        pressed_us = rig.now_us
+        rig.tap(5)
+        assert [True, False] == [edge.down for edge in rig.edges]
+        assert abs(rig.edges[0].t_us - pressed_us) <= 8_000
+        assert abs(rig.edges[1].t_us - rig.edges[0].t_us - 60_000) <= 8_000
+    assert 1 == rig.host.sessions
+
+
 def test_a_board_that_says_all_but_how_its_contacts_are_is_gone() -> None:
     """Statistics and refusals are no sign of life: a board that sends no report is left within half a second."""
     far = Far()
@@ -163,6 +182,43 @@ def test_acknowledgements_of_what_was_never_sent_change_nothing() -> None:
         sent += sum(header.kind == link.FRAME for header, _ in link.Splitter().feed(far.host.poll(far.t_us)))
     assert not far.host.frames.settled and not far.host.tested
     assert sent <= 11
+
+
+def test_a_board_that_shows_something_else_again_and_again_is_not_flooded() -> None:
+    """A board that says it shows a frame, then that it shows none, and so on, is sent the frame 50 times a second at
+    most."""
+    far = Far()
+    far.report()
+    frames = far.host.frames
+    frames.wanted = bytes([9]) * 147
+    for number in range(1_000):
+        far.report(frame=frames._flight_number if number % 2 else 0)
+    assert 10 <= frames._number <= 51
+
+
+def test_no_frame_has_the_number_of_none() -> None:
+    """After 65535 frames, 18 minutes of 60 a second, the next one is number 1: 0 says that none is shown."""
+    sender, numbers = FrameSender(), []
+    for frame in range(0xFFFF + 2):
+        sender.wanted = bytes([frame % 2]) * 3
+        _, body = sender.next(frame, 20_000) or (0, b"\0\0")
+        numbers.append(body[0] | body[1] << 8)
+        sender.acknowledged(numbers[-1], True)
+    assert [1, 0xFFFF, 1] == [numbers[0], numbers[0xFFFE], numbers[0xFFFF]]
+    assert 0 not in numbers and sender.settled
+
+
+def test_welcomes_that_come_again_change_nothing() -> None:
+    """Copies of the WELCOME in the middle of a session, and greetings of a board without one, neither begin another
+    session nor lose an edge."""
+    far = Far()
+    far.report()
+    for number in range(20):
+        far.say(link.WELCOME, link.welcome(far.about))
+        far.host.feed(link.frame(link.WELCOME, 0, 1, 0, link.welcome(far.about)), far.t_us)
+        far.report([(3, number % 2 == 0)], 8 * (number % 2 == 0))
+    assert [number % 2 == 0 for number in range(20)] == [edge.down for edge in far.edges]
+    assert 1 == far.host.sessions and far.host.up
 
 
 def test_numbers_that_go_round_lose_nothing() -> None:
