@@ -21,11 +21,11 @@ class BoardClock:
     """The board's own time for that of the host's clock."""
 
     def __init__(self, clock: VirtualClock, ppm: int = 50) -> None:
-        self._clock, self._ppm = clock, ppm
+        self._clock, self._ppm, self.ahead_us = clock, ppm, BOARD_AHEAD_US
 
     def now_us(self) -> int:
         now_us = self._clock.now_us()
-        return now_us + now_us * self._ppm // 1_000_000 + BOARD_AHEAD_US
+        return now_us + now_us * self._ppm // 1_000_000 + self.ahead_us
 
 
 class Rig:

@@ -190,6 +190,35 @@ def test_a_slow_adapter_costs_its_own_time_alone() -> None:
     assert abs(pressed.t_us - pressed_us) <= 17_000  # within what the way takes nobody can tell
 
 
+@pytest.mark.parametrize("goes_on", [True, False])
+@pytest.mark.parametrize("away_us", [2_000_000, 600_000_000])
+def test_a_computer_that_was_suspended_plays_on(away_us: int, goes_on: bool) -> None:
+    """A lid that was closed for seconds or ten minutes, with a clock that went on meanwhile or stood still: what the
+    kernel still has of the board's words is worth nothing more than it was, no touch is made up, and the board is back
+    within two seconds."""
+    world, board = opened()
+    wakes_us, words = away_us if goes_on else 0, b""
+    for _ in range(away_us // 5_000):
+        world.board_clock.ahead_us += 5_000
+        words += world.peer(world.board_clock.now_us(), b"") if len(words) < 4_096 else b""
+    if goes_on:
+        world.board_clock.ahead_us -= away_us
+        world.clock.advance_to(world.clock.now_us() + wakes_us)
+    world.cable.up.send(words, world.clock.now_us())
+    world.run(2_000_000)
+    assert board.health()["link"].ok and [] == world.edges
+    assert world.clock.now_us() - world.known_us < 30_000
+    for cell in range(3):
+        pressed_us = world.clock.now_us()
+        world.device.board.contacts.press(cell, world.board_clock.now_us())
+        world.run(60_000)
+        world.device.board.contacts.release(cell, world.board_clock.now_us())
+        world.run(100_000)
+        assert [(cell, True), (cell, False)] == [(edge.cell, edge.down) for edge in world.edges]
+        assert abs(world.edges[0].t_us - pressed_us) <= 4_000
+        world.edges.clear()
+
+
 # -- what else may be at the port ---------------------------------------------------------------------------------
 
 
