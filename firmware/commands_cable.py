@@ -37,18 +37,30 @@ class Worn(Protocol):
 def add_cable(parser: argparse.ArgumentParser, worn: Callable[[str, str, list[str], int], Worn]) -> None:
     """`morbak board cable`; `worn` makes the cable from the board's port, the host's, faults and a seed."""
     parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("board", metavar="BOARD", help="the port at which the board is")
+    parser.add_argument("board", metavar="BOARD", help="the port at which the board is, or serial: and the port")
     parser.add_argument("--port", required=True, help="where a host finds it; a pseudo terminal is made there")
     parser.add_argument("--fault", action="append", default=[], metavar="KEY=VALUE", help="what it does; see below")
     parser.add_argument("--seed", type=count, default=0, help="the same seed does the same harm (default: 0)")
     parser.set_defaults(command=lambda parsed: _cable(parsed, worn))
 
 
+def stopping() -> list[int]:
+    """From now on gets the number of each signal that asks for the end, so that what was made for a port is removed.
+
+    One of them comes when the terminal is closed, unless that is to be outlived (nohup).
+    """
+    asked: list[int] = []
+    hangup = getattr(signal, "SIGHUP", None)
+    outlived = hangup is not None and signal.getsignal(hangup) is signal.SIG_IGN
+    for ends in (signal.SIGINT, signal.SIGTERM, None if outlived else hangup):
+        if ends is not None:
+            signal.signal(ends, lambda number, _: asked.append(number))
+    return asked
+
+
 def _cable(parsed: argparse.Namespace, worn: Callable[[str, str, list[str], int], Worn]) -> int:
-    cable = worn(parsed.board, parsed.port, parsed.fault, parsed.seed)
-    stopped: list[int] = []
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda number, _: stopped.append(number))
+    stopped = stopping()
+    cable = worn(parsed.board.removeprefix("serial:"), parsed.port, parsed.fault, parsed.seed)
     print(f"the board at {parsed.board} is at {parsed.port} too, by a worn cable; Ctrl-C ends", flush=True)
     now_us = RealClock().now_us
     try:

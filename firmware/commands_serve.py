@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Protocol
 
 from firmware.app import RealClock
 from firmware.arguments import group
-from firmware.commands_cable import Worn, add_cable
+from firmware.commands_cable import Worn, add_cable, stopping
 from hal.drivers import SIMULATED
 from hal.profile import Profile, load, shipped
 
@@ -54,12 +53,10 @@ def _serve(parsed: argparse.Namespace, simulated: Callable[[Profile, str], Peer]
     from hal.drivers.device_port import DevicePort
 
     profile = load(Path(parsed.board) if parsed.board.endswith(".toml") else shipped(parsed.board))
+    stopped = stopping()  # first, so that no signal leaves a name without a port
     port = DevicePort(parsed.port)
-    stopped: list[int] = []
     try:
         peer = simulated(profile, parsed.port) if profile.matrix.driver == SIMULATED else _Real(profile)
-        for name in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(name, lambda number, _: stopped.append(number))
         print(f"{profile.board.name} is at {parsed.port}; Ctrl-C ends", flush=True)
         now_us = RealClock().now_us
         try:

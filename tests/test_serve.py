@@ -18,6 +18,7 @@ import serial
 
 from hal import link
 from hal.drivers import serial_port
+from hal.drivers.device_port import DevicePort
 from hal.drivers.serial_board import SerialBoard, open_board
 from hal.drivers.serial_port import Identity
 from hal.errors import PartError
@@ -46,7 +47,6 @@ class Served:
         self.process.wait(WAIT_S)
         assert self.process.stdout is not None
         self.process.stdout.close()
-        self.path.unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -197,6 +197,47 @@ def test_a_board_that_is_gone_is_noticed_and_found_again(served: Served, how: si
     board.close()
     assert noticed_us < 1_000_000 + 2_000_000  # with 2 s for a busy machine
     assert found_us < 3_000_000 + 2_000_000
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_served_board_leaves_no_name_behind(served: Served, how: signal.Signals) -> None:
+    """Ctrl-C, an order to end, and a terminal that is closed all end it well, and the name of its port is gone."""
+    served.stop(how)
+    assert (0, False) == (served.process.returncode, served.path.is_symlink())
+
+
+@pytest.mark.realtime
+def test_the_name_of_a_killed_board_is_taken_over(served: Served) -> None:
+    """What a killed program has left of its port leads nowhere, whoever has its terminal now, and the next one serves
+    there."""
+    served.stop(signal.SIGKILL)
+    others = [os.openpty() for _ in range(3)]
+    try:
+        assert (True, False) == (served.path.is_symlink(), served.path.exists())
+        served.start()
+        open_board(str(served.path)).close()
+    finally:
+        for fd in (fd for pair in others for fd in pair):
+            os.close(fd)
+
+
+@pytest.mark.realtime
+def test_two_boards_are_not_served_at_one_port(served: Served) -> None:
+    """The second one is refused in a sentence, and the first one still answers."""
+    command = [*MORBAK, "board", "serve", "--port", str(served.path)]
+    second = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S)
+    wanted = f"process {served.process.pid} serves a board there; stop that, or name another port"
+    assert (2, f"morbak: {served.path}: {wanted}\n") == (second.returncode, second.stderr)
+    open_board(str(served.path)).close()
+
+
+def test_a_name_that_leads_to_another_thing_is_left_alone(tmp_path: Path) -> None:
+    """A link to a file that is not there is none of a killed board's: it stays, and that is said."""
+    (tmp_path / "board").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(PartError, match="no port can be made there: File exists"):
+        DevicePort(str(tmp_path / "board"))
+    assert tmp_path / "elsewhere" == (tmp_path / "board").readlink()
 
 
 @pytest.mark.realtime

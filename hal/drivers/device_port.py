@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import time
 
@@ -20,7 +21,8 @@ AGAIN_S = 0.2
 class DevicePort:
     """Open at `path`: what is there as a port, or where nothing is a pseudo terminal with that name. POSIX only.
 
-    Under /dev nothing is made: a name that is not there is mistyped, or its board is not plugged in.
+    Under /dev nothing is made: a name that is not there is mistyped, or its board is not plugged in. The name that a
+    killed program has left of its pseudo terminal is taken over; that of one that still runs is refused.
 
     A USB gadget's port hangs up when its cable is pulled out; it is opened again until that succeeds. Raises
     PartError when it cannot be opened at first.
@@ -33,6 +35,8 @@ class DevicePort:
         self._fd: int | None = None
         self._again_s = 0.0
         if os.path.exists(path):
+            if server := _server(path):
+                raise PartError(f"{path}: process {server} serves a board there; stop that, or name another port")
             self._open()
         elif os.path.realpath(path).startswith("/dev/"):
             raise PartError(f"{path}: there is no such port; look in /dev for its name, or name a file of your own")
@@ -49,7 +53,9 @@ class DevicePort:
         ours, theirs = os.openpty()
         tty.setraw(theirs)
         try:
-            os.symlink(os.ttyname(theirs), self._path)
+            if _left_over(self._path):
+                os.unlink(self._path)
+            os.symlink(_name(theirs), self._path)
         except OSError as fault:
             os.close(ours)
             os.close(theirs)
@@ -108,3 +114,26 @@ class DevicePort:
             self._again_s = time.monotonic() + AGAIN_S
             with contextlib.suppress(PartError):
                 self._open()
+
+
+def _name(fd: int) -> str:
+    """A name of a terminal that goes with this process; its own may be another's soon after, somebody's shell even."""
+    name = f"/proc/{os.getpid()}/fd/{fd}"
+    return name if os.path.exists(name) else os.ttyname(fd)
+
+
+def _server(path: str) -> str | None:
+    """The number of the process that made a port of this name; None for all that was not made so."""
+    made = re.fullmatch(r"/proc/(\d+)/fd/\d+", os.readlink(path)) if os.path.islink(path) else None
+    return made and made[1]
+
+
+def _left_over(path: str) -> bool:
+    """Whether the process that made a port of this name is no more; somebody else's cannot be looked at."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return _server(path) is not None
+    except OSError:
+        pass
+    return False
