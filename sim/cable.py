@@ -48,13 +48,14 @@ def parse(pairs: list[str]) -> CableFaults:
             near = get_close_matches(key, known, n=1, cutoff=0.0)[0]
             raise ProfileError("cable", key, value, f"no such fault; the nearest is {near}")
         most = 1 if key.endswith("_rate") else 1_000_000_000
+        least = 2 if key == "stall_us" else 0
         try:
             given[key] = known[key](value)
         except ValueError as error:
             kind = "a whole number" if known[key] is int else "a number"
-            raise ProfileError("cable", key, value, f"write {kind} from 0 to {most}") from error
-        if not 0 <= given[key] <= most:
-            raise ProfileError("cable", key, value, f"it must be from 0 to {most}")
+            raise ProfileError("cable", key, value, f"write {kind} from {least} to {most}") from error
+        if not least <= given[key] <= most:
+            raise ProfileError("cable", key, value, f"it must be from {least} to {most}")
     return CableFaults(**given)  # type: ignore[arg-type]
 
 

@@ -146,14 +146,15 @@ def test_the_command_puts_a_worn_cable_before_a_board(tmp_path: Path) -> None:
     """`morbak board cable` carries a board to another port, from which it is pulled by chance and found again; when the
     board is gone it says so."""
     board, worn = str(tmp_path / "board"), str(tmp_path / "worn")
+    named = f"serial:{board}"  # as elsewhere, or the port alone
     faults = ["byte_error_rate=0.001", "unplug_hz=2", "unplug_us=500000"]
     serve = [*MORBAK, "board", "serve", "--port", board]
-    carry = [*MORBAK, "board", "cable", board, "--port", worn, *(f"--fault={fault}" for fault in faults)]
+    carry = [*MORBAK, "board", "cable", named, "--port", worn, *(f"--fault={fault}" for fault in faults)]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as far:
         assert far.stdout is not None and far.stdout.readline()
         with subprocess.Popen(carry, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as cable:
             assert cable.stdout is not None and cable.stderr is not None
-            assert f"the board at {board} is at {worn} too, by a worn cable; Ctrl-C ends\n" == cable.stdout.readline()
+            assert f"the board at {named} is at {worn} too, by a worn cable; Ctrl-C ends\n" == cable.stdout.readline()
             found = open_board(worn)
             end_us = now_us() + WAIT_S * 1_000_000
             while found._host.sessions < 2:
@@ -169,7 +170,9 @@ def test_the_command_puts_a_worn_cable_before_a_board(tmp_path: Path) -> None:
     [
         ("byte_eror_rate=1", "no such fault; the nearest is byte_error_rate"),
         ("loss_rate=2", "from 0 to 1"),
-        ("stall_us=x", "write a whole number from 0 to"),
+        ("stall_us=x", "write a whole number from 2 to"),
+        ("stall_us=1", "it must be from 2 to"),
+        ("unplug_us=-1", "it must be from 0 to"),
         ("loss_rate=nan", "from 0 to 1"),
     ],
 )
