@@ -100,7 +100,7 @@ class TestBoard(Nobody):
     __test__ = False  # no test case of pytest's
 
     def __init__(self, board: SerialBoard, now_us: Callable[[], int], wait: Callable[[int], None]) -> None:
-        super().__init__("a test board's contacts are moved through its cable, which only people can pull out")
+        super().__init__("a test board moves its own contacts, and does not pull its own cable")
         self._board, self._now_us, self._wait = board, now_us, wait
         self._down, self._at_fault, self._blind = 0, False, False
 
@@ -116,7 +116,9 @@ class TestBoard(Nobody):
         """`stuck`, `dead`: exactly these cells; `mute_ms`: say nothing for so long; `restart=True`: start anew."""
         known = {"stuck": link.STUCK, "dead": link.DEAD, "mute_ms": link.MUTE, "restart": link.RESTART}
         if unknown := [key for key in keys if key not in known]:
-            self._cannot(f"make the fault {', '.join(unknown)} at a cable, where there are {', '.join(known)}")
+            raise Unsupported(
+                f"a test board cannot make the fault {', '.join(unknown)}, only {', '.join(known)}, by its cable"
+            )
         self._at_fault = True
         for key, value in keys.items():
             self._tell(known[key], int(value) if key in ("mute_ms", "restart") else _mask(value))

@@ -179,7 +179,7 @@ def jig(request: pytest.FixtureRequest) -> Iterator[Jig]:
         _lacking(str(fault))
     except BoardError as fault:
         properties.append((RUNG, NO_RUNG))
-        pytest.fail(str(fault), pytrace=False)
+        raise pytest.fail.Exception(str(fault), pytrace=False) from None
     properties += [(RUNG, found.rung), (WHO, _who(found))]
     yield found
     found.close()
@@ -217,8 +217,8 @@ def _who(jig: Jig) -> str:
 def _lacking(reason: str) -> NoReturn:
     """Skip a test for what is not there, or fail where all must be."""
     if os.environ.get(REQUIRE_ALL) == "1":
-        pytest.fail(f"{reason} ({REQUIRE_ALL}=1 wants it)", pytrace=False)
-    pytest.skip(reason)
+        raise pytest.fail.Exception(f"{reason} ({REQUIRE_ALL}=1 wants it)", pytrace=False) from None
+    raise pytest.skip.Exception(reason) from None
 
 
 def _skipping() -> Generator[None, Any, Any]:

@@ -59,7 +59,10 @@ def test_a_test_board_has_the_faults_of_the_link() -> None:
 def test_what_a_test_board_cannot_do_is_a_sentence() -> None:
     """Faults that no link knows are refused; moves while the cable is out have failed, and are not done later."""
     world, hands = bench()
-    with pytest.raises(Unsupported, match="nobody can make the fault glitch_hz at a cable, where there are stuck"):
+    with pytest.raises(
+        Unsupported,
+        match="a test board cannot make the fault glitch_hz, only stuck, dead, mute_ms, restart, by its cable",
+    ):
         hands.fault(glitch_hz=5, stuck=[1])
     with pytest.raises(Unsupported, match="nobody can pull the cable out"):
         hands.unplug()

@@ -146,6 +146,7 @@ def test_a_board_that_goes_in_the_middle_has_failed(bench: pytest.Pytester, serv
     found = run(bench, "--board", f"serial:{served.path}")
     found.assert_outcomes(passed=1, errors=1)
     found.stdout.fnmatch_lines(["*the board has gone in the middle of the tests:*"])
+    found.stdout.no_fnmatch_line("During handling*")
 
 
 @pytest.mark.realtime
@@ -196,6 +197,7 @@ def test_a_board_that_is_not_there_is_skipped_with_the_reason(
     found = run(bench, "-k", "cable")
     found.assert_outcomes(failed=1, deselected=3)
     found.stdout.fnmatch_lines(["*has no cable to pull out (MORBAK_REQUIRE_ALL=1 wants it)*"])
+    found.stdout.no_fnmatch_line("During handling*")
 
 
 @pytest.mark.parametrize(
