@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -20,12 +24,15 @@ from hal import link
 from hal.drivers import serial_port
 from hal.drivers.device_port import DevicePort
 from hal.drivers.serial_board import SerialBoard, open_board
+from hal.drivers.serial_cable import Open
 from hal.drivers.serial_port import Identity
 from hal.errors import PartError
+from tests.serial_rig import World
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
 MORBAK = [sys.executable, "-m", "firmware.cli"]
 STRANGER = Path(__file__).parent / "link_stranger.py"
+IMPORTS_SERIAL = re.compile(r"^\s*(import|from) serial\b", re.MULTILINE)
 WAIT_S = 30
 
 
@@ -178,6 +185,92 @@ def test_a_port_is_ours_alone(served: Served) -> None:
     with pytest.raises(PartError, match="is in use by another program"):
         serial_port.Port(str(served.path))
     board.close()
+
+
+@pytest.mark.realtime
+def test_a_reader_that_steals_bytes_steals_no_touch(served: Served, seed: int) -> None:
+    """Another reader of an open port, as root may be one whatever the locks say, takes bytes from us now and then: what
+    it broke is counted, every edge comes once and in order, and the session stays (cases E1, E5)."""
+    board = open_board(str(served.path))
+    host, edges, wanted, chance = board._host, [], [], Random(seed)  # type: ignore[var-annotated]
+    fd = board._cable._port.fileno()  # type: ignore[union-attr]
+
+    def stolen() -> bool:
+        if chance.random() < 0.7 and select.select([fd], [], [], 0)[0]:
+            os.read(fd, chance.randrange(1, 120))
+        return bool(host.tested)
+
+    for cell in range(20):
+        for mask in (1 << cell, 0):
+            host.test(link.CONTACTS, mask)
+            until(board, lambda mask=mask: stolen() and mask == host.down, edges)  # type: ignore[misc]
+            wanted.append((cell, mask > 0))
+    board.close()
+    assert wanted == edges
+    assert host.splitter.bad and 1 == host.sessions
+
+
+def real_end(folder: Path) -> tuple[Open, Callable[[bytes], object], Callable[[], object]]:
+    """A port of pyserial, and what is at its other end: something to say, and to go."""
+    ours, theirs = os.openpty()
+    port = serial_port.Port(os.ttyname(theirs))
+    os.close(theirs)
+    return port, lambda data: os.write(ours, data), lambda: os.close(ours)
+
+
+def simulated_end(folder: Path) -> tuple[Open, Callable[[bytes], object], Callable[[], object]]:
+    """The same of the simulated cable."""
+    world = World()
+
+    def say(data: bytes) -> None:
+        world.cable.up.send(data, world.clock.now_us())
+        world.clock.advance_to(world.clock.now_us() + 10_000)
+
+    return world.Port("/dev/ttyACM0"), say, world.unplug
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("end", [real_end, simulated_end])
+def test_every_port_keeps_the_same_contract(tmp_path: Path, end: Callable[..., Any]) -> None:
+    """What the cable wants of a port is kept by pyserial's and by a simulated one, so that another library can take
+    their place: nothing waits, bytes come as they were sent, and a device that is gone raises OSError (case E19)."""
+    port, say, go = end(tmp_path)
+    assert port.name.startswith("/dev/") and isinstance(port.identity, Identity)
+    assert b"" == port.read()
+    assert 3 == port.write(b"\0\1\xff")
+    every, came, end_us = bytes(range(256)), b"", now_us() + WAIT_S * 1_000_000
+    say(every)
+    while len(came) < 256 and now_us() < end_us:
+        came += port.read()
+    assert (every, b"") == (came, port.read())
+    go()
+    with pytest.raises(OSError):  # noqa: PT011 - whatever its words
+        port.read()
+    port.close()
+    port.close()
+
+
+def test_one_file_knows_the_library() -> None:
+    """Pyserial is imported by hal/drivers/serial_port.py alone (case E19)."""
+    root = Path(__file__).parent.parent
+    sources = [path for top in ("firmware", "hal", "sim") for path in (root / top).rglob("*.py")]
+    assert ["serial_port.py"] == [path.name for path in sources if IMPORTS_SERIAL.search(path.read_text("utf-8"))]
+
+
+def test_a_port_that_is_closed_under_its_reader_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pyserial's own TypeError, of a port that is closed while it is read, is a device that is gone (case E1)."""
+    ours, theirs = os.openpty()
+    port = serial_port.Port(os.ttyname(theirs))
+
+    def closed(_: int) -> bytes:
+        raise TypeError("'NoneType' object cannot be interpreted as an integer")
+
+    monkeypatch.setattr(port._port, "read", closed)
+    with pytest.raises(OSError, match="is gone"):
+        port.read()
+    port.close()
+    os.close(ours)
+    os.close(theirs)
 
 
 @pytest.mark.realtime
@@ -369,6 +462,17 @@ def test_the_firmware_plays_on_a_board_at_a_cable(served: Served, tmp_path: Path
         game.wait(WAIT_S)
         game.stdout.close()
     assert 0 == game.returncode
+
+
+@pytest.mark.realtime
+def test_a_board_that_was_killed_can_be_served_again(served: Served) -> None:
+    """The name that a killed `board serve` leaves behind is taken over by the next one, not refused."""
+    served.process.kill()
+    served.process.wait(WAIT_S)
+    served.process.stdout.close()  # type: ignore[union-attr]
+    assert served.path.is_symlink() and not served.path.exists()
+    served.start()
+    open_board(str(served.path)).close()
 
 
 def test_a_game_without_a_board_is_refused_in_a_sentence() -> None:

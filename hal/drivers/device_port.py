@@ -18,6 +18,13 @@ MOST_WAITING = 8192
 AGAIN_S = 0.2
 
 
+def _clear(path: str) -> None:
+    """Remove the name of a pseudo terminal that is gone, which a process that was killed has left behind."""
+    if os.path.islink(path) and os.path.dirname(os.readlink(path)) == "/dev/pts" and not os.path.exists(path):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
 class DevicePort:
     """Open at `path`: what is there as a port, or where nothing is a pseudo terminal with that name. POSIX only.
 
@@ -34,6 +41,7 @@ class DevicePort:
         self._held: int | None = None
         self._fd: int | None = None
         self._again_s = 0.0
+        _clear(path)
         if os.path.exists(path):
             if server := _server(path):
                 raise PartError(f"{path}: process {server} serves a board there; stop that, or name another port")
