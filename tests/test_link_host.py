@@ -137,6 +137,14 @@ def test_a_board_that_says_all_but_how_its_contacts_are_is_gone() -> None:
     assert not far.host.up
 
 
+def test_a_refusal_is_over_with_the_next_report() -> None:
+    """A board that has refused a message and reports since is not called one that refuses."""
+    far = Far()
+    far.say(link.REFUSED, link.refused(link.WRONG_SIZE))
+    far.report()
+    assert far.host.refusal is None and far.host.telling
+
+
 def test_edges_that_nobody_takes_are_kept_as_what_they_come_to() -> None:
     """A board that is lit and never scanned, or one that never says how far its edges are known, fills no memory: in
     the end the cells are as they are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,6 +113,15 @@ def test_nothing_is_placed_after_it_was_heard() -> None:
     clock.heard(0, 100_000, None)
     clock.heard(1_000, 101_000 - 99_000, None)
     assert 2_000 == clock.host_us(1_000)
+
+
+def test_a_host_with_nothing_to_say_says_little() -> None:
+    """After a touch has been acknowledged the host beats ten times a second and says nothing else."""
+    rig = started()
+    rig.tap(3)
+    before = rig.host._number
+    rig.run(1_000_000)
+    assert 9 <= rig.host._number - before <= 11
 
 
 def test_of_frames_the_latest_wins() -> None:
@@ -309,6 +319,23 @@ def test_more_edges_than_a_board_can_keep_are_counted() -> None:
     assert report.edges[-1][0] == report.known_us  # the next edge waits for the next report
 
 
+def test_what_is_acknowledged_is_so_at_once() -> None:
+    """Limits and frames are acknowledged by a report of the same moment, however seldom words come otherwise."""
+    device = Device(started().host.about)
+    device.feed(link.frame(link.HELLO, 1, 1, 0, link.hello()), 0)
+    device.poll(1)
+    told = link.Settings(9, 200, 100, *BUDGET[1:3], *BUDGET[3])
+    for number, kind, body, wanted in (
+        (2, link.SET, link.settings(told), (9, 0)),
+        (3, link.FRAME, b"\5\0" + bytes(147), (9, 5)),
+    ):
+        device.feed(link.frame(kind, 1, number, 0, body), number * 1_000)
+        [(header, said)] = link.Splitter().feed(device.poll(number * 1_000))
+        report = link.read_report(said, 49)
+        assert (link.REPORT, *wanted) == (header.kind, report.settings, report.frame)
+        assert b"" == device.poll(number * 1_000 + 500)
+
+
 @pytest.mark.parametrize("version", [0, 2, 255])
 def test_other_versions_are_refused_by_both(version: int) -> None:
     """A board refuses a host of another version, a host a board of one, and each says which."""
@@ -460,6 +487,19 @@ def test_statistics_are_told_when_asked_for() -> None:
     assert stats.scan_hz in (999, 1000)  # a second of its own clock, which is fast
     assert (1, 3, 0, 0) == (stats.bad, stats.babble, stats.lost, stats.overruns)
     assert 2000 < stats.scans and 0 < stats.bounces <= 200
+
+
+def test_what_cannot_be_told_apart_is_told() -> None:
+    """Three fingers on a matrix without diodes: the fourth cell of their rectangle is told as a ghost, and no more once
+    a finger is lifted; it goes neither down nor up."""
+    rig = started(profile=SIM._replace(matrix=msgspec.structs.replace(SIM.matrix, diodes=False)))
+    for cell in (0, 1, 7):
+        rig.press(cell)
+        rig.run(50_000)
+    assert rig.host.take().ghosts >> 8 & 1
+    rig.release(1)
+    rig.run(50_000)
+    assert (0, {0, 1, 7}) == (rig.host.take().ghosts, {edge.cell for edge in rig.edges})
 
 
 def test_contacts_that_do_not_answer_are_told() -> None:

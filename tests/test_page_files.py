@@ -162,6 +162,14 @@ def test_nothing_is_loaded_from_elsewhere(path: Path) -> None:
     assert not re.findall(r"https?://\w|(?<![:\w])//\w+\.\w+/|\bdata:[a-z]+/|@import", text)
 
 
+def test_no_right_clock_is_needed_to_load_the_page() -> None:
+    """Nothing of the firmware serves TLS or sends a browser to it, which a clock that is wrong after a power cut would
+    refuse as not yet valid (case F21)."""
+    for path in sorted(STATIC.parent.parent.rglob("*.py")):
+        text = path.read_text("utf-8")
+        assert not re.findall(r"^\s*(?:import|from) ssl\b|Strict-Transport|upgrade-insecure", text, re.MULTILINE), path
+
+
 class Tags(HTMLParser):
     """Collects what the page's HTML asks a browser to load or run, and the words it holds itself."""
 

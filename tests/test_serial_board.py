@@ -346,6 +346,50 @@ def test_a_device_that_takes_nothing_is_named() -> None:
     assert "takes nothing that is sent" in board.health()["link"].text
 
 
+def test_a_device_that_takes_bytes_again_is_no_longer_called_stuck() -> None:
+    """A port that took nothing for two seconds and takes bytes again is called by what is wrong then (case E11)."""
+    world, board = opened()
+    world.takes, world.peer = 0, silent
+    world.run(2_200_000)
+    assert "takes nothing that is sent" in board.health()["link"].text
+    world.takes = 4096
+    world.run(1_000_000)
+    assert "takes nothing that is sent" not in board.health()["link"].text
+
+
+def test_a_board_is_dark_after_a_good_bye_behind_half_a_message() -> None:
+    """What the port has not taken yet goes before the good-bye, which would be no message else."""
+    world, board = opened()
+    board.show(WHITE, world.clock.now_us())
+    world.run(50_000)
+    world.takes = 5
+    board.show(bytes(3) + WHITE[3:], world.clock.now_us())
+    world.takes = 4096
+    board.close()
+    world.step(50_000)
+    assert bytes(147) == world.device.board.wire()
+
+
+def test_a_board_that_greets_and_never_reports_is_not_well() -> None:
+    """A board that starts anew and from then on answers greetings alone tells nothing of its contacts: it is away."""
+    world, board = opened()
+    world.device.restart()
+    about = world.device._far.device.about
+
+    def greets(t_us: int, data: bytes) -> bytes:
+        return b"".join(
+            link.frame(link.WELCOME, header.session, 1, header.number, link.welcome(about))
+            for header, _ in link.Splitter().feed(data)
+            if header.kind == link.HELLO
+        )
+
+    world.peer = greets
+    world.run(600_000)
+    for _ in range(200):
+        world.run(10_000)
+        assert not board.health()["link"].ok
+
+
 @pytest.mark.parametrize(
     ("fields", "wanted"),
     [

@@ -93,7 +93,8 @@ def slower(measured: Any) -> float:
 
 def test_a_service_that_hangs_is_killed_and_plays_on(tmp_path: Path) -> None:
     """Installed from the wheel, active within 3 s, as a user without rights; a hung LED thread, journal, scan and loop
-    are each killed by the watchdog, and the same position is back on the board within 5 s (case F22).
+    are each killed by the watchdog, and the same position is back on the board within 5 s (cases F22 and
+    F26).
     """
     found = told("service_hangs.py", tmp_path)
     print({key: found[key] for key in ("active_s", "pace_s", "hangs")})
