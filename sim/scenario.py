@@ -385,6 +385,8 @@ def _wanted(kind: Any, fault: msgspec.ValidationError) -> str:
     """What is allowed in place of a value."""
     if kind in (Cell, Cells) or (get_origin(kind) is list and get_args(kind) == (Cell,)):
         return "cells are a1 to g7, several in a list"
+    if "`key`" in str(fault):  # of a table, where every one is a cell
+        return "cells are a1 to g7"
     plain = get_args(kind)[1] if get_origin(kind) is dict else kind
     choices = get_args(plain) if get_origin(plain) is Literal else ()
     return f"{fault}" + (f"; allowed are {', '.join(map(repr, choices))}" if choices else "")

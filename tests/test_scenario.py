@@ -111,7 +111,7 @@ def test_a_file_that_is_wrong_is_refused(text: str, wanted: str) -> None:
         ("{ wait_ms = 600_001 }", "wait_ms = 600001: "),
         ('{ wait_ms = "long" }', "wait_ms = 'long': "),
         ('{ expect_cells = { d4 = "red" } }', r"expect_cells = .*; allowed are 'dark', 'tide a'"),
-        ('{ expect_cells = { d9 = "a" } }', "expect_cells = "),
+        ('{ expect_cells = { d9 = "a" } }', r"expect_cells = \{.*\}: cells are a1 to g7$"),
         ('{ expect_position = "a" }', "expect_position: position 'a' must be four fields"),
         ('{ expect_moves = "d4 pass" }', "expect_moves: 'pass' is no action"),
         ('{ expect_phase = "over" }', "expect_phase = 'over': .*; allowed are 'attract'"),
