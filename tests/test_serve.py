@@ -325,6 +325,16 @@ def test_two_boards_are_not_served_at_one_port(served: Served) -> None:
     open_board(str(served.path)).close()
 
 
+@pytest.mark.parametrize("left", ["/dev/pts/9999", "/proc/999999999/fd/5", "/proc/self/fd/{}"])
+def test_names_that_lead_to_no_terminal_any_more_are_taken_over(tmp_path: Path, left: str) -> None:
+    """So are names of a terminal that is gone, of a process that is no more, and of one whose number another has."""
+    with (tmp_path / "file").open("w") as file:
+        (tmp_path / "board").symlink_to(left.format(file.fileno()).replace("self", str(os.getpid())))
+        port = DevicePort(str(tmp_path / "board"))
+    assert os.path.realpath(tmp_path / "board").startswith("/dev/pts/")
+    port.close()
+
+
 def test_a_name_that_leads_to_another_thing_is_left_alone(tmp_path: Path) -> None:
     """A link to a file that is not there is none of a killed board's: it stays, and that is said."""
     (tmp_path / "board").symlink_to(tmp_path / "elsewhere")
@@ -462,17 +472,6 @@ def test_the_firmware_plays_on_a_board_at_a_cable(served: Served, tmp_path: Path
         game.wait(WAIT_S)
         game.stdout.close()
     assert 0 == game.returncode
-
-
-@pytest.mark.realtime
-def test_a_board_that_was_killed_can_be_served_again(served: Served) -> None:
-    """The name that a killed `board serve` leaves behind is taken over by the next one, not refused."""
-    served.process.kill()
-    served.process.wait(WAIT_S)
-    served.process.stdout.close()  # type: ignore[union-attr]
-    assert served.path.is_symlink() and not served.path.exists()
-    served.start()
-    open_board(str(served.path)).close()
 
 
 def test_a_game_without_a_board_is_refused_in_a_sentence() -> None:

@@ -18,13 +18,6 @@ MOST_WAITING = 8192
 AGAIN_S = 0.2
 
 
-def _clear(path: str) -> None:
-    """Remove the name of a pseudo terminal that is gone, which a process that was killed has left behind."""
-    if os.path.islink(path) and os.path.dirname(os.readlink(path)) == "/dev/pts" and not os.path.exists(path):
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-
-
 class DevicePort:
     """Open at `path`: what is there as a port, or where nothing is a pseudo terminal with that name. POSIX only.
 
@@ -41,7 +34,9 @@ class DevicePort:
         self._held: int | None = None
         self._fd: int | None = None
         self._again_s = 0.0
-        _clear(path)
+        if _left_over(path):
+            with contextlib.suppress(OSError):  # what is in the way is said when the new one is made
+                os.unlink(path)
         if os.path.exists(path):
             if server := _server(path):
                 raise PartError(f"{path}: process {server} serves a board there; stop that, or name another port")
@@ -61,8 +56,6 @@ class DevicePort:
         ours, theirs = os.openpty()
         tty.setraw(theirs)
         try:
-            if _left_over(self._path):
-                os.unlink(self._path)
             os.symlink(_name(theirs), self._path)
         except OSError as fault:
             os.close(ours)
@@ -130,18 +123,25 @@ def _name(fd: int) -> str:
     return name if os.path.exists(name) else os.ttyname(fd)
 
 
+def _target(path: str) -> str:
+    """Where a name leads; "" for one that is no link."""
+    return os.readlink(path) if os.path.islink(path) else ""
+
+
 def _server(path: str) -> str | None:
-    """The number of the process that made a port of this name; None for all that was not made so."""
-    made = re.fullmatch(r"/proc/(\d+)/fd/\d+", os.readlink(path)) if os.path.islink(path) else None
-    return made and made[1]
+    """The number of the process that has a port of this name; None for all that was not made so."""
+    made = re.fullmatch(r"/proc/(\d+)/fd/\d+", _target(path))
+    return made[1] if made and os.path.realpath(path).startswith("/dev/pts/") else None
 
 
 def _left_over(path: str) -> bool:
-    """Whether the process that made a port of this name is no more; somebody else's cannot be looked at."""
+    """Whether this is the name of a pseudo terminal that is no more; somebody else's cannot be looked at."""
+    if not re.fullmatch(r"/proc/\d+/fd/\d+|/dev/pts/\d+", _target(path)):
+        return False
     try:
         os.stat(path)
     except FileNotFoundError:
-        return _server(path) is not None
+        return True
     except OSError:
-        pass
-    return False
+        return False
+    return not os.path.realpath(path).startswith("/dev/pts/")  # the number is another process's by now
