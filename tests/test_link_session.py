@@ -336,6 +336,20 @@ def test_what_is_acknowledged_is_so_at_once() -> None:
         assert b"" == device.poll(number * 1_000 + 500)
 
 
+def test_words_come_often_while_a_cell_is_down() -> None:
+    """A host that wants a word every 200 ms gets one every 5 ms while a cell is down or an edge waits."""
+    device = Device(started().host.about)
+    device.feed(link.frame(link.HELLO, 1, 1, 0, link.hello()), 0)
+    device.feed(link.frame(link.SET, 1, 2, 0, link.settings(link.Settings(1, 200, 100, 1, 1, 1, 1, 1))), 0)
+    device.poll(0)
+    words = {}
+    for down in (False, True):
+        device.scanned(1_000, ((1_000, 3, True),) if down else (), 0)
+        begun_us = 1_000_000 * (1 + down)
+        words[down] = sum(bool(device.poll(t_us)) for t_us in range(begun_us, begun_us + 1_000_000, 1_000))
+    assert 5 <= words[False] <= 6 and 195 <= words[True] <= 202
+
+
 @pytest.mark.parametrize("version", [0, 2, 255])
 def test_other_versions_are_refused_by_both(version: int) -> None:
     """A board refuses a host of another version, a host a board of one, and each says which."""

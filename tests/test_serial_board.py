@@ -574,6 +574,20 @@ def test_auto_asks_one_port_after_the_other() -> None:
     assert ["/dev/ttyACM0", "/dev/ttyACM1"] == asked
 
 
+def test_auto_has_patience_for_each_port() -> None:
+    """With three ports that are no board before it, the board at the fourth is found."""
+    world = World()
+    world.names, world.identity = [f"/dev/ttyACM{number}" for number in range(4)], Identity()
+    port = world.Port
+
+    def other(name: str) -> object:
+        world.peer = world.device.step if name == "/dev/ttyACM3" else silent
+        return port(name)
+
+    world.Port = other  # type: ignore[method-assign, assignment]
+    assert world.open("auto").health()["link"].ok
+
+
 def test_a_year_of_statistics_fits_its_fields() -> None:
     """The widest counters of STATS are told as the most their fields hold."""
     assert 30 == len(link.stats(link.Stats(*[1 << 50] * 8))) == struct.calcsize("<HIIIIIII")

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from threading import Event, Thread
 from typing import Any
 from urllib.request import urlopen
 
@@ -32,6 +33,7 @@ from tests.serial_rig import World
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
 MORBAK = [sys.executable, "-m", "firmware.cli"]
 STRANGER = Path(__file__).parent / "link_stranger.py"
+TIOCGEXCL = 0x80045440  # of Linux: whether the kernel refuses the port to others
 IMPORTS_SERIAL = re.compile(r"^\s*(import|from) serial\b", re.MULTILINE)
 WAIT_S = 30
 
@@ -184,6 +186,11 @@ def test_a_port_is_ours_alone(served: Served) -> None:
     board = open_board(str(served.path))
     with pytest.raises(PartError, match="is in use by another program"):
         serial_port.Port(str(served.path))
+    if sys.platform == "linux":
+        import fcntl
+
+        asked = fcntl.ioctl(board._cable._port.fileno(), TIOCGEXCL, bytes(4))  # type: ignore[union-attr]
+        assert 1 == int.from_bytes(asked, sys.byteorder)
     board.close()
 
 
@@ -358,6 +365,45 @@ def test_a_port_that_nobody_reads_takes_no_time() -> None:
     os.read(ours, 4096)
     os.close(ours)
     port.close()
+
+
+@pytest.mark.realtime
+def test_a_board_whose_host_reads_nothing_goes_on(tmp_path: Path) -> None:
+    """The board's own end of a pseudo terminal that nobody reads takes what is written and keeps no more than a few
+    messages of it; it never waits (case E11)."""
+    port = DevicePort(str(tmp_path / "board"))
+    writer = Thread(target=lambda: [port.write(b"x" * 1_000) for _ in range(1_000)], daemon=True)
+    writer.start()
+    writer.join(WAIT_S)
+    assert not writer.is_alive()
+    assert len(port._out) <= 10_000
+    port.close()
+    assert not (tmp_path / "board").is_symlink()
+
+
+@pytest.mark.realtime
+def test_letting_a_port_go_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that holds up the closing of a port holds up nothing else; what nobody has taken is thrown away first,
+    for which alone drivers wait (case E12)."""
+    ours, theirs = os.openpty()
+    port = serial_port.Port(os.ttyname(theirs))
+    close, told, ends, done = port._port.close, list[str](), Event(), Event()
+
+    def held() -> None:
+        told.append("close")
+        ends.wait(WAIT_S)
+        close()
+        done.set()
+
+    monkeypatch.setattr(port._port, "close", held)
+    monkeypatch.setattr(port._port, "reset_output_buffer", lambda: told.append("throw away"))
+    port.close()
+    assert not done.is_set()
+    ends.set()
+    assert done.wait(WAIT_S)
+    assert ["throw away", "close"] == told
+    os.close(ours)
+    os.close(theirs)
 
 
 @pytest.mark.realtime
