@@ -475,6 +475,15 @@ def test_a_test_board_does_what_it_is_told_once() -> None:
     assert ([(7, True), (7, False)], True) == (moves(rig), rig.host.tested)
 
 
+def test_an_order_that_is_sent_again_is_not_done_again() -> None:
+    """A TEST under the number of the last one, in another message, is acknowledged and no more."""
+    device = Device(started().host.about)
+    device.feed(link.frame(link.HELLO, 1, 1, 0, link.hello()), 0)
+    for number, test in ((2, 1), (3, 1), (4, 2)):
+        device.feed(link.frame(link.TEST, 1, number, 0, bytes((test, link.RESTART, 0))), number)
+    assert [(link.RESTART, 0)] * 2 == device.tests
+
+
 def test_a_board_that_falls_silent_or_starts_anew_comes_back() -> None:
     """A mute of a second and a restart by order are noticed, and the next session begins within three seconds."""
     rig = started()
