@@ -83,7 +83,7 @@ class Cable:
             if self._port is not None:
                 t_us = self._exchange(self._port, t_us)
         except OSError as fault:  # the kernel's lists of devices change while they are read, too
-            self._lose(f"{self.line.where}: the cable is out or the device is gone ({fault})")
+            self._lose(f"{self.line.where}: the cable is out or the device is gone ({fault}); plug it in again")
             self._given_up = ""
         if self._port is None:
             return t_us
