@@ -22,6 +22,10 @@ Json = dict[str, Any]
 PROGRAM = ("-m", "firmware.cli")
 
 
+# A page comes when its modules are there: 2.5 s in a virtual Pi, and more than 10 beside another one.
+ANSWER_S = 60
+
+
 class Live:
     """A running board."""
 
@@ -32,7 +36,7 @@ class Live:
         self, method: str, path: str, body: bytes | str | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, bytes, dict[str, str]]:
         """One request: status, body, headers (names in lower case)."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
         try:
             connection.request(method, path, body, headers or {})
             answer = connection.getresponse()
