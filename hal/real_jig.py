@@ -63,38 +63,48 @@ def serial_jig(where: str, person: Person | None = None, hands: OpenHands | None
     """
     board = open_board(where)
     profile = board.profile._replace(file=f"{PREFIX}{where}")
-    try:
-        found: Hands = Nobody(f"{board.about.name} at {board.where} is no test board, and nobody is at the bench")
+
+    def found() -> Hands:
         if hands is not None:
-            found = hands(profile)
-        elif board.about.flags & link.TEST_BOARD:
-            found = TestBoard(board, now_us, sleep)
-        elif person is not None:
-            found, person.columns = person, profile.board.columns
-            person.meanwhile = lambda: board.keep_up(now_us())
-        jig = RealJig(board, profile, rung_of(board.where), found, board.where)
-        found.begin()
-        jig.settle(HEARS_US)
-    except BaseException:
-        board.close()
-        raise
-    return jig
+            return hands(profile)
+        if board.about.flags & link.TEST_BOARD:
+            return TestBoard(board, now_us, sleep)
+        if person is None:
+            return Nobody(f"{board.about.name} at {board.where} is no test board, and nobody is at the bench")
+        person.columns, person.meanwhile = profile.board.columns, lambda: board.keep_up(now_us())
+        return person
+
+    return _begun(found, HEARS_US, board, profile, rung_of(board.where), board.where)
 
 
 def pins_jig(profile: Profile, person: Person | None = None, hands: OpenHands | None = None) -> RealJig:
     """The board on the pins of this machine, in these `hands`, or those of a person or of nobody. Raises PartError."""
     board = open_pins(profile)
-    try:
-        found: Hands = Nobody(f"{profile.board.name} is a real board, and nobody is at the bench")
+
+    def found() -> Hands:
         if hands is not None:
-            found = hands(profile)
-        elif person is not None:
-            found, person.columns = person, profile.board.columns
-        jig = RealJig(board, profile, "gpio", found)
-        found.begin()
-        jig.settle(DEAF_US + HEARS_US)
+            return hands(profile)
+        if person is None:
+            return Nobody(f"{profile.board.name} is a real board, and nobody is at the bench")
+        person.columns = profile.board.columns
+        return person
+
+    return _begun(found, DEAF_US + HEARS_US, board, profile, "gpio", "")
+
+
+def _begun(found: Callable[[], Hands], deaf_us: int, board: Board, profile: Profile, rung: Rung, where: str) -> RealJig:
+    """A board in the hands that are found, with all fingers up, once it hears; nothing is left open without them."""
+    try:
+        hands = found()
     except BaseException:
         board.close()
+        raise
+    jig = RealJig(board, profile, rung, hands, where)
+    try:
+        hands.begin()
+        jig.settle(deaf_us)
+    except BaseException:
+        jig.close()
         raise
     return jig
 

@@ -12,11 +12,11 @@ from firmware.app import RealClock
 from hal import link, real_jig
 from hal.board import DEAF_US
 from hal.errors import PartError
-from hal.hands import Nobody
+from hal.hands import Hands, Nobody
 from hal.jig import Unsupported
 from hal.person import Person
 from hal.ports import Scan
-from hal.profile import load, shipped
+from hal.profile import Profile, load, shipped
 from hal.real_jig import pins_jig, rung_of, serial_jig
 from sim.board import SimBoard
 from tests.test_serve import Served
@@ -96,3 +96,29 @@ def test_a_board_on_pins_is_in_the_hands_of_a_person_or_of_nobody(monkeypatch: p
     jig.press(5)
     jig.close()
     assert [5] == asked
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("broken", ["found", "begin"])
+def test_hands_that_fail_leave_nothing_open(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A jig that cannot be opened, and one that fails as it begins, leave the board closed, and itself too."""
+    closed: list[str] = []
+
+    class Clumsy(Nobody):
+        def begin(self) -> None:
+            raise PartError("it does not move")
+
+        def close(self) -> None:
+            closed.append("hands")
+
+    def found(profile: Profile) -> Hands:
+        if broken == "found":
+            raise PartError("it is not there")
+        return Clumsy("it is clumsy")
+
+    board = SimBoard(load(shipped("reference")), RealClock())
+    monkeypatch.setattr(board, "close", lambda: closed.append("board"))
+    monkeypatch.setattr(real_jig, "open_pins", lambda _: board)
+    with pytest.raises(PartError, match="it "):
+        pins_jig(load(shipped("reference")), hands=found)
+    assert (["board"] if broken == "found" else ["hands", "board"]) == closed
